@@ -1,0 +1,51 @@
+"""Read the `COSYKIT_*` environment variables.
+
+A variable is the dotted name of a setting in capitals: `COSYKIT_SERVER_PORT` sets
+`server.port`. Lists are separated by commas; pronunciations are written `word=reading`.
+An empty variable counts as not set.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from cosykit.config.keys import Key, all_keys, nearest
+
+RESERVED = frozenset({"COSYKIT_CONFIG", "COSYKIT_DEBUG", "COSYKIT_VENV"})
+"""Variables that are not settings: the file to read, tracebacks, where to install."""
+
+
+def read_environment(
+    environ: Mapping[str, str],
+) -> tuple[list[tuple[Key, object]], list[str]]:
+    """Collect the settings of the environment.
+
+    Returns:
+        The settings with their unvalidated values, and a message for each variable
+        that is no setting.
+    """
+    keys = {key.variable: key for key in all_keys().values()}
+    values: list[tuple[Key, object]] = []
+    problems = []
+    for variable, text in _ours(environ):
+        key = keys.get(variable)
+        if key is None:
+            likely = nearest(variable, [*keys, *RESERVED], cutoff=0.7)
+            advice = f", did you mean {likely}?" if likely else ""
+            problems.append(f"environment: there is no {variable}{advice}")
+        else:
+            values.append((key, _split(key, text)))
+    return values, problems
+
+
+def _ours(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for variable, text in sorted(environ.items()):
+        if variable.startswith("COSYKIT_") and variable not in RESERVED and text:
+            yield variable, text
+
+
+def _split(key: Key, text: str) -> object:
+    if isinstance(key.default, tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if isinstance(key.default, dict):
+        pairs = (part.partition("=") for part in text.split(",") if part.strip())
+        return {word.strip(): reading.strip() for word, _, reading in pairs}
+    return text

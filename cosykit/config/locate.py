@@ -1,0 +1,73 @@
+"""Find the configuration file and the folders of the user.
+
+The first of these is read: the file of `--config`, that of `COSYKIT_CONFIG`,
+`cosykit.yaml` in the current folder, in the clone that CosyKit runs from, and in
+`$XDG_CONFIG_HOME/cosykit` (`~/.config/cosykit`).
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from cosykit.errors import ConfigError
+
+FILE_NAME = "cosykit.yaml"
+
+
+def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """Find the configuration file; None when there is none to find.
+
+    Raises:
+        ConfigError: A file that was asked for does not exist.
+    """
+    if path is not None:
+        return _existing(path, "--config")
+    if named := environ.get("COSYKIT_CONFIG"):
+        return _existing(Path(named), "COSYKIT_CONFIG")
+    for folder in (Path.cwd(), clone_root(), config_folder(environ)):
+        if (folder / FILE_NAME).is_file():
+            return folder / FILE_NAME
+    return None
+
+
+def clone_root() -> Path:
+    """Name the folder that holds the package: the root of a clone."""
+    return Path(__file__).resolve().parents[2]
+
+
+def config_folder(environ: Mapping[str, str]) -> Path:
+    """Name the user's folder for configuration."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Name the user's folder for models, used where no file says otherwise."""
+    return _xdg(environ, "XDG_DATA_HOME", ".local/share")
+
+
+def _xdg(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+    named = Path(environ.get(variable, ""))
+    # The XDG specification has relative paths ignored.
+    base = named if named.is_absolute() else _home(environ) / fallback
+    return base / "cosykit"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError as error:
+        raise ConfigError(
+            "This user has no home folder",
+            hint="Set HOME, or name the file with COSYKIT_CONFIG.",
+        ) from error
+
+
+def _existing(path: Path, source: str) -> Path:
+    with suppress(RuntimeError):  # `~nobody` is reported as missing below
+        path = path.expanduser()
+    if path.exists():
+        return path
+    raise ConfigError(
+        f"The configuration file {path} of {source} does not exist",
+        hint="Check the path, or leave it out to use the defaults.",
+    )

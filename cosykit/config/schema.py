@@ -1,0 +1,224 @@
+"""Every setting: its name, type, default, bounds and meaning."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+Provider = Literal["auto", "cpu", "cuda", "tensorrt"]
+Precision = Literal["auto", "fp32", "fp16", "int8", "int4"]
+AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
+HubSource = Literal["auto", "huggingface", "modelscope"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["text", "json"]
+
+
+def _web_address(address: str) -> str:
+    if address and not _is_web_address(address):
+        raise ValueError("must be an address such as https://example.org")
+    return address
+
+
+def _origin(origin: str) -> str:
+    if origin != "*" and not (_is_web_address(origin) and origin.count("/") == 2):
+        raise ValueError("must be * or an origin such as https://example.org:8080")
+    return origin
+
+
+def _is_web_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refuses a port that is no number
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _api_key(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value()
+    # A key travels in an `Authorization: Bearer` header.
+    if not (text and text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError("must be printable ASCII characters without spaces")
+    return key
+
+
+def _sample_rate(rate: int) -> int:
+    if rate != 0 and rate < 8000:
+        raise ValueError("must be 0 or 8000 to 48000")
+    return rate
+
+
+def _pronunciations(readings: dict[str, str]) -> dict[str, str]:
+    for word, reading in readings.items():
+        if not word.strip() or not reading.strip():
+            raise ValueError("must give a reading for each word; one of them is empty")
+    return readings
+
+
+class Section(BaseModel):
+    """A frozen group of settings that takes no unknown key and no wrong type."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
+    )
+
+
+class RuntimeSettings(Section):
+    """How ONNX Runtime runs the graphs."""
+
+    provider: Provider = Field(
+        default="auto", description="ONNX Runtime execution provider"
+    )
+    precision: Precision = Field(
+        default="auto", description="Quantization level of the graphs"
+    )
+    threads: int = Field(
+        default=0,
+        ge=0,
+        le=1024,
+        description="Threads of one run; 0 takes the physical cores",
+    )
+    device_id: int = Field(default=0, ge=0, le=1023, description="Which GPU to use")
+    device_memory_mb: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Most GPU memory to take; 0 sets no limit",
+    )
+
+
+class EngineSettings(Section):
+    """How requests are queued and run together."""
+
+    batch_size: int = Field(
+        default=8, ge=1, le=256, description="Most requests that run together"
+    )
+    batch_window_ms: int = Field(
+        default=5,
+        ge=0,
+        le=1000,
+        description="How long a first request waits for company",
+    )
+    queue_size: int = Field(
+        default=64,
+        ge=1,
+        le=100_000,
+        description="Most requests that wait; more are refused",
+    )
+    timeout_s: float = Field(
+        default=300.0,
+        gt=0,
+        le=86_400,
+        description="Most time for one request, with waiting",
+    )
+    warm_up: bool = Field(
+        default=True, description="Speak once before the server is ready"
+    )
+
+
+class ServerSettings(Section):
+    """Where the server listens and what it accepts."""
+
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        pattern=r"^\S+$",
+        description="Address to listen on; 0.0.0.0 opens it to the network",
+    )
+    port: int = Field(
+        default=50000, ge=0, le=65535, description="TCP port; 0 takes any free one"
+    )
+    api_keys: tuple[Annotated[SecretStr, AfterValidator(_api_key)], ...] = Field(
+        default=(),
+        strict=False,
+        description="Keys that clients must show; none lets all in",
+    )
+    cors_origins: tuple[Annotated[str, AfterValidator(_origin)], ...] = Field(
+        default=(),
+        strict=False,
+        description="Web origins whose pages may call the server",
+    )
+    max_text_chars: int = Field(
+        default=4096, ge=1, le=10_000_000, description="Longest text of one request"
+    )
+    max_body_mb: int = Field(
+        default=1, ge=1, le=1024, description="Largest body of one request, in MiB"
+    )
+    grace_s: float = Field(
+        default=20.0,
+        ge=0,
+        le=3600,
+        description="Time to finish what runs when stopping",
+    )
+
+
+class AudioSettings(Section):
+    """The audio that is made when a request does not say."""
+
+    format: AudioFormat = Field(default="wav", description="Container and codec")
+    sample_rate: Annotated[int, AfterValidator(_sample_rate)] = Field(
+        default=0,
+        ge=0,
+        le=48_000,
+        description="Samples a second; 0 keeps the engine's own",
+    )
+
+
+class TextSettings(Section):
+    """How text is read."""
+
+    frontend: str = Field(
+        default="standard",
+        min_length=1,
+        description="Text front end, by its plug-in name",
+    )
+    normalize: bool = Field(
+        default=True, description="Write out numbers, dates, units and symbols"
+    )
+    pronunciations: Annotated[dict[str, str], AfterValidator(_pronunciations)] = Field(
+        default_factory=dict,
+        description="Your own readings: pinyin with tones, or IPA between slashes",
+    )
+
+
+class HubSettings(Section):
+    """Where models are downloaded from."""
+
+    source: HubSource = Field(
+        default="auto", description="Model hub; auto takes the faster"
+    )
+    endpoint: Annotated[str, AfterValidator(_web_address)] = Field(
+        default="",
+        description="Address of a mirror of the hub; empty for the hub itself",
+    )
+    offline: bool = Field(default=False, description="Never use the network")
+
+
+class LogSettings(Section):
+    """What is logged."""
+
+    level: LogLevel = Field(default="info", description="Least important lines to show")
+    format: LogFormat = Field(default="text", description="Lines for people, or JSON")
+
+
+class Settings(Section):
+    """The whole configuration, validated and frozen."""
+
+    model: str = Field(
+        default="auto",
+        min_length=1,
+        description="Model id; auto takes the best one installed",
+    )
+    models_dir: Path = Field(
+        default=Path("models"),
+        strict=False,
+        description="Folder of the installed models",
+    )
+    runtime: RuntimeSettings = RuntimeSettings()
+    engine: EngineSettings = EngineSettings()
+    server: ServerSettings = ServerSettings()
+    audio: AudioSettings = AudioSettings()
+    text: TextSettings = TextSettings()
+    hub: HubSettings = HubSettings()
+    log: LogSettings = LogSettings()
