@@ -1,0 +1,1 @@
+"""The engines, and the one place that opens them."""

@@ -1,0 +1,64 @@
+"""The five voices of the embedded model and their style vectors."""
+
+from functools import lru_cache
+from importlib.resources import as_file, files
+
+import numpy as np
+
+from cosykit.types import Samples, Voice
+
+# OpenAI's voice names, so that clients written for it work unchanged. Its voices speak
+# any language; ours go by the gender people hear and the language of the text.
+_OPENAI_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
+_OPENAI_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
+
+VOICES = (
+    Voice(
+        id="zf_xiaoxiao",
+        name="晓晓",
+        languages=("zh", "en", "ja"),
+        gender="female",
+        description="Mandarin, female",
+        aliases=("Xiaoxiao", *_OPENAI_FEMALE),
+    ),
+    Voice(
+        id="zm_yunxi",
+        name="云希",
+        languages=("zh", "en", "ja"),
+        gender="male",
+        description="Mandarin, male",
+        aliases=("Yunxi", *_OPENAI_MALE),
+    ),
+    Voice(
+        id="af_heart",
+        name="Heart",
+        languages=("en", "zh", "ja"),
+        gender="female",
+        description="American English, female",
+        aliases=_OPENAI_FEMALE,
+    ),
+    Voice(
+        id="am_michael",
+        name="Michael",
+        languages=("en", "zh", "ja"),
+        gender="male",
+        description="American English, male",
+        aliases=_OPENAI_MALE,
+    ),
+    Voice(
+        id="jf_alpha",
+        name="Alpha",
+        languages=("ja", "en", "zh"),
+        gender="female",
+        description="Japanese, female",
+        aliases=_OPENAI_FEMALE,
+    ),
+)
+
+
+@lru_cache(maxsize=len(VOICES))
+def load_styles(voice_id: str) -> Samples:
+    """Load a voice: row n - 1 is its style for n phonemes, shape (510, 256)."""
+    resource = files(__package__) / "data" / f"{voice_id}.npy"
+    with as_file(resource) as path:
+        return np.load(path).astype(np.float32)

@@ -1,0 +1,60 @@
+"""Write files so that a killed process leaves the old one or the new one."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from cosykit.errors import ResourceError
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a temporary path beside the target that takes its place on success.
+
+    On any exception the temporary file is removed and the target stays as it was.
+
+    Raises:
+        ResourceError: The folder cannot be written or the disk is full.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise translate_os_error(error, target) from error
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
+    try:
+        yield temporary
+        _sync(temporary)
+        temporary.replace(target)
+        _sync(target.parent)
+    except OSError as error:
+        if isinstance(error, ResourceError):
+            raise
+        raise translate_os_error(error, target) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def translate_os_error(error: OSError, path: Path) -> ResourceError:
+    """Say what a failed write means and what to do about it."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return ResourceError(
+            f"no space is left for {path}",
+            hint="Free some disk space, or set models_dir to another disk",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return ResourceError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="Give this user write access, or set models_dir to another folder",
+        )
+    return ResourceError(f"{path} cannot be written: {error.strerror or error}")

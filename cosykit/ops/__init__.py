@@ -1,0 +1,1 @@
+"""What is done to models and machines: install, doctor, bench."""

@@ -1,0 +1,1 @@
+"""The only importer of onnxruntime: wheels, providers, sessions."""

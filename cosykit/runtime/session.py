@@ -1,0 +1,175 @@
+"""Open and run ONNX graphs on the provider that was chosen, and on no other."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosykit.errors import ModelLoadError, RuntimeSetupError
+from cosykit.runtime.providers import ORT_NAMES, Provider
+from cosykit.runtime.wheel import import_runtime
+
+Tensor = NDArray[np.generic]
+
+
+class RunCancelledError(Exception):
+    """A run was ended by its `Cancellation`; not a failure."""
+
+
+class _RunOptions(Protocol):
+    terminate: bool
+
+    def add_run_config_entry(self, key: str, value: str) -> None: ...
+
+
+class _OrtSession(Protocol):
+    def run(
+        self,
+        names: Sequence[str] | None,
+        feeds: Mapping[str, Tensor],
+        options: _RunOptions | None = None,
+    ) -> list[Tensor]: ...
+
+    def get_providers(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """How to open a session.
+
+    Attributes:
+        threads: Threads of one run, at least 1.
+        device_id: Which GPU, counted from 0.
+        device_memory_mb: Bound on GPU memory in MiB; 0 is none.
+    """
+
+    provider: Provider
+    threads: int
+    device_id: int = 0
+    device_memory_mb: int = 0
+
+
+class Cancellation:
+    """Ends the runs it is given to, from any thread, also in their middle."""
+
+    def __init__(self) -> None:
+        self._options = cast(_RunOptions, import_runtime().RunOptions())
+        self._set = threading.Event()
+
+    def cancel(self) -> None:
+        """End the current run, and every later one, as soon as the runtime can."""
+        self._set.set()
+        self._options.terminate = True
+
+    @property
+    def requested(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._set.is_set()
+
+    @property
+    def options(self) -> _RunOptions:
+        """The options that carry the wish into the runtime."""
+        return self._options
+
+
+class Session:
+    """A loaded graph; `run` may be called by several threads at once."""
+
+    def __init__(self, session: _OrtSession, provider: Provider) -> None:
+        self._session = session
+        self.provider = provider
+
+    def run(
+        self,
+        feeds: Mapping[str, Tensor],
+        outputs: Sequence[str] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> list[Tensor]:
+        """Run the graph once.
+
+        Raises:
+            RunCancelledError: The cancellation was requested.
+        """
+        if cancellation is None:
+            return self._session.run(outputs, feeds)
+        if cancellation.requested:
+            raise RunCancelledError
+        try:
+            return self._session.run(outputs, feeds, cancellation.options)
+        except Exception as error:
+            # The runtime has no exception of its own for a terminated run.
+            if cancellation.requested:
+                raise RunCancelledError from error
+            raise
+
+
+def open_session(graph: Path, settings: SessionSettings) -> Session:
+    """Load a graph from its file.
+
+    Raises:
+        ModelLoadError: The file is missing, broken, or does not fit into memory.
+        RuntimeSetupError: The session fell back to another provider than asked for.
+    """
+    runtime = import_runtime()
+    if settings.provider != "cpu":
+        runtime.preload_dlls()
+    if not graph.is_file():
+        raise ModelLoadError(
+            f"the graph {graph} does not exist", hint="Run: cosykit install --repair"
+        )
+    try:
+        session = cast(
+            _OrtSession,
+            runtime.InferenceSession(
+                str(graph),
+                _session_options(runtime, settings),
+                providers=_providers(settings),
+            ),
+        )
+    except Exception as error:
+        # onnxruntime raises a dozen unrelated types; all of them mean "not loaded".
+        raise ModelLoadError(
+            f"ONNX Runtime cannot load {graph.name}: {error}",
+            hint="Run: cosykit install --repair",
+        ) from error
+    _check_provider(session, settings.provider)
+    return Session(session, settings.provider)
+
+
+def _session_options(runtime: ModuleType, settings: SessionSettings) -> object:
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = settings.threads
+    options.inter_op_num_threads = 1
+    # Spinning threads tripled the time of a run on cores that had other work.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def _providers(settings: SessionSettings) -> list[tuple[str, dict[str, str]]]:
+    cpu: tuple[str, dict[str, str]] = (ORT_NAMES["cpu"], {})
+    if settings.provider == "cpu":
+        return [cpu]
+    options = {"device_id": str(settings.device_id)}
+    cuda_options = dict(options)
+    if settings.device_memory_mb:
+        cuda_options["gpu_mem_limit"] = str(settings.device_memory_mb * 2**20)
+    cuda = (ORT_NAMES["cuda"], cuda_options)
+    if settings.provider == "cuda":
+        return [cuda, cpu]
+    return [(ORT_NAMES["tensorrt"], options), cuda, cpu]
+
+
+def _check_provider(session: _OrtSession, wanted: Provider) -> None:
+    """Refuse the silent fallback to CPU that the runtime does without a usable GPU."""
+    used = session.get_providers()
+    if ORT_NAMES[wanted] not in used:
+        raise RuntimeSetupError(
+            f"asked for {wanted}, but ONNX Runtime fell back to {', '.join(used)}",
+            hint="Run `cosykit doctor` to see what is missing, or set "
+            "runtime.provider: cpu",
+        )

@@ -1,0 +1,70 @@
+"""Sentences to phonemes, each span by the phonemiser of its language."""
+
+import threading
+from typing import Protocol
+
+from cosykit.errors import InputError
+from cosykit.types import Language, Sentence, Span
+
+
+class _LanguagePhonemizer(Protocol):
+    def phonemes(self, text: str) -> str: ...
+
+
+class Phonemizer:
+    """Reads sentences aloud on paper; languages are loaded when first met."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[Language, _LanguagePhonemizer] = {}
+        self._lock = threading.Lock()
+
+    def phonemes(self, sentence: Sentence) -> str:
+        """Write a sentence in the phonemes of the embedded model.
+
+        Raises:
+            InputError: A user's reading is no reading, or the language's dictionary
+                is not installed.
+        """
+        parts = [self._span(span).strip() for span in sentence.spans]
+        return " ".join(part for part in parts if part)
+
+    def load(self, language: Language) -> None:
+        """Load a language ahead of its first use."""
+        self._for(language)
+
+    def _span(self, span: Span) -> str:
+        if span.reading is None:
+            return self._for(span.language).phonemes(span.text)
+        if span.reading.startswith("/"):
+            return span.reading.strip("/")
+        from cosykit.synthesis.text.mandarin.phonemizer import MandarinPhonemizer
+
+        mandarin = self._for("zh")
+        assert isinstance(mandarin, MandarinPhonemizer)
+        return mandarin.reading(span.reading)
+
+    def _for(self, language: Language) -> _LanguagePhonemizer:
+        with self._lock:
+            if language not in self._loaded:
+                self._loaded[language] = _open(language)
+            return self._loaded[language]
+
+
+def _open(language: Language) -> _LanguagePhonemizer:
+    if language == "zh":
+        from cosykit.synthesis.text.mandarin.phonemizer import MandarinPhonemizer
+
+        return MandarinPhonemizer()
+    if language == "en":
+        from cosykit.synthesis.text.english.phonemizer import EnglishPhonemizer
+
+        return EnglishPhonemizer()
+    if language == "ja":
+        from cosykit.synthesis.text.japanese.phonemizer import JapanesePhonemizer
+
+        return JapanesePhonemizer()
+    raise InputError(
+        f"the embedded voice does not speak {language!r}",
+        hint="It speaks zh, en and ja",
+        param="language",
+    )

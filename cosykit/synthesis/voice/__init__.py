@@ -1,0 +1,1 @@
+"""Voices: how they are found."""

@@ -1,0 +1,58 @@
+"""Find a voice by what people call it."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from cosykit.errors import NotFoundError
+from cosykit.types import Language, Voice
+
+
+def find_voice(voices: Sequence[Voice], name: str | None, language: Language) -> Voice:
+    """Pick a voice by id, display name or alias, letter case aside.
+
+    An alias that several voices share goes to the one that speaks the language best,
+    as does no name at all.
+
+    Args:
+        voices: In order of preference, at least one.
+        language: The main language of the text.
+
+    Raises:
+        NotFoundError: No voice has that name.
+    """
+    if name is None or not name.strip():
+        return _best_for(voices, language)
+    wanted = name.strip().casefold()
+    for voice in voices:
+        if wanted in (voice.id.casefold(), voice.name.casefold()):
+            return voice
+    sharing = [
+        voice
+        for voice in voices
+        if wanted in (alias.casefold() for alias in voice.aliases)
+    ]
+    if sharing:
+        return _best_for(sharing, language)
+    raise _unknown_voice(voices, name)
+
+
+def _best_for(voices: Sequence[Voice], language: Language) -> Voice:
+    """Prefer a voice whose own language it is, then one that speaks it at all."""
+
+    def rank(voice: Voice) -> int:
+        if language not in voice.languages:
+            return len(voice.languages) + 1
+        return voice.languages.index(language)
+
+    return min(voices, key=rank)
+
+
+def _unknown_voice(voices: Sequence[Voice], name: str) -> NotFoundError:
+    known = [voice.id for voice in voices]
+    near = get_close_matches(name.casefold(), known, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return NotFoundError(
+        f"unknown voice {name[:64]!r}",
+        hint=f"{hint}Known: {', '.join(known)}",
+        param="voice",
+    )
