@@ -85,16 +85,17 @@ def load_settings(
     environ = os.environ if environ is None else environ
     file = find_file(path, environ)
     problems: list[str] = []
-    given: dict[str, _Given] = {}
-    if file:
-        given.update(_from_file(read_document(file), problems))
-    given.update(_from_environment(environ, problems))
-    given.update(_from_flags(overrides or {}, problems))
-    values = {dotted: _validate(dotted, one, problems) for dotted, one in given.items()}
+    given = [
+        *(_from_file(read_document(file), problems) if file else ()),
+        *_from_environment(environ, problems),
+        *_from_flags(overrides or {}, problems),
+    ]
+    # A value that a higher layer replaces is checked all the same.
+    values = {name: _validate(name, one, problems) for name, one in given}
     if problems:
         raise _all_in_one(problems)
     origins = {name: Origin("default") for name in all_keys()}
-    origins.update({name: one.origin for name, one in given.items()})
+    origins.update({name: one.origin for name, one in given})
     values["models_dir"] = _models_dir(values, origins, file, environ)
     return LoadedSettings(_assemble(values), file, origins)
 
@@ -169,7 +170,8 @@ def _validate(name: str, given: _Given, problems: list[str]) -> object:
 
 
 def _explain(key: Key, message: str, value: object) -> str:
-    message = message.partition(", unable to")[0]
+    for tail in (", unable to", " for <class"):
+        message = message.partition(tail)[0]
     for opening, ours in (
         ("Input should be ", "must be "),
         ("Input should have ", "must have "),
