@@ -8,6 +8,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.errors import InputError
+
 Samples = NDArray[np.float32]
 """Mono audio in [-1, 1], shape (samples,)."""
 
@@ -15,6 +17,9 @@ Language = Literal["zh", "en", "ja", "yue", "ko"]
 """ISO 639 code of a spoken language (`zh` is Mandarin, `yue` Cantonese)."""
 
 Gender = Literal["female", "male"]
+
+SPEED_RANGE = (0.25, 4.0)
+VOLUME_RANGE = (0.0, 4.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,23 @@ class SpeechRequest:
     instructions: str | None = None
     seed: int | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            InputError: Speed or volume is out of range.
+        """
+        for name, value, low, high in (
+            ("speed", self.speed, *SPEED_RANGE),
+            ("volume", self.volume, *VOLUME_RANGE),
+        ):
+            if not low <= value <= high:
+                raise InputError(
+                    f"{name} {value:g} is out of range",
+                    hint=f"Choose {low:g} to {high:g}",
+                    param=name,
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from cosykit.audio.level import fade_edges
 from cosykit.config import Settings
 from cosykit.engines.frontends import open_text_frontend
-from cosykit.engines.lite.pieces import Piece, PhonemeSentence, cut_into_pieces
+from cosykit.engines.lite.pieces import PhonemeSentence, Piece, cut_into_pieces
 from cosykit.engines.lite.symbols import phoneme_ids
 from cosykit.engines.lite.voices import VOICES, load_styles
 from cosykit.errors import InputError, ModelLoadError
@@ -74,3 +74,124 @@ class LiteEngine:
     def voices(self) -> Sequence[Voice]:
         """List the five voices."""
         return VOICES
+
+    def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
+        """Speak a request, a clause first and longer pieces after it.
+
+        Raises:
+            InputError: The text cannot be spoken.
+            NotFoundError: The voice does not exist.
+        """
+        session = self._session
+        if session is None:
+            raise ModelLoadError("the engine is closed", hint="Load the model again")
+        language = request.language or main_language(request.text)
+        voice = find_voice(VOICES, request.voice, language)
+        sentences = self._phonemize(request.text, request.language)
+        cancellation = self._register(request.request_id)
+        try:
+            for piece in cut_into_pieces(sentences):
+                samples = _speak(session, piece, voice, request.speed, cancellation)
+                yield AudioChunk(samples, self.sample_rate, piece.text)
+        except RunCancelledError:
+            return
+        finally:
+            with self._lock:
+                self._running.pop(request.request_id, None)
+
+    def cancel(self, request_id: str) -> None:
+        """End a request, in the middle of a run too; an unknown one is ignored."""
+        with self._lock:
+            cancellation = self._running.get(request_id)
+        if cancellation:
+            cancellation.cancel()
+
+    def close(self) -> None:
+        """Free the session."""
+        self._session = None
+
+    def load_languages(self, languages: Sequence[Language]) -> None:
+        """Load dictionaries ahead of the first request."""
+        for language in languages:
+            self._phonemizer.load(language)
+
+    def _phonemize(
+        self, text: str, language: Language | None
+    ) -> Iterator[PhonemeSentence]:
+        """Check the text at once, then phonemise sentence by sentence as needed."""
+        sentences = self._frontend.sentences(text, language)
+        spoken = (
+            PhonemeSentence(
+                self._phonemizer.phonemes(sentence),
+                sentence.text,
+                sentence.ends_paragraph,
+            )
+            for sentence in sentences
+        )
+        return (sentence for sentence in spoken if sentence.phonemes)
+
+    def _register(self, request_id: str) -> Cancellation:
+        cancellation = Cancellation()
+        with self._lock:
+            self._running[request_id] = cancellation
+        return cancellation
+
+
+def _speak(
+    session: Session,
+    piece: Piece,
+    voice: Voice,
+    speed: float,
+    cancellation: Cancellation,
+) -> Samples:
+    """Run the model on one piece and set its edges, shape (samples,)."""
+    tokens = phoneme_ids(piece.phonemes)
+    phonemes = tokens.shape[1] - 2
+    style = load_styles(voice.id)[phonemes - 1]
+    feeds = {
+        "tokens": tokens,
+        "style": style[np.newaxis],
+        "speed": np.array([speed], dtype=np.float32),
+    }
+    (audio,) = session.run(feeds, ["audio"], cancellation)
+    spoken = fade_edges(_trim(audio.astype(np.float32).ravel()), LITE.sample_rate)
+    pause = np.zeros(round(piece.pause_s / speed * LITE.sample_rate), np.float32)
+    return np.concatenate([spoken, pause])
+
+
+def _trim(samples: Samples) -> Samples:
+    """Cut the silence that the model puts around every run, 0.4 to 0.8 s of it."""
+    audible = np.flatnonzero(np.abs(samples) > _AUDIBLE)
+    if not audible.size:
+        return samples
+    kept = round(_KEPT_EDGE_S * LITE.sample_rate)
+    return samples[max(0, audible[0] - kept) : audible[-1] + kept]
+
+
+def open_engine(model: str, settings: Settings) -> LiteEngine:
+    """Load the embedded voice; the entry point `lite` of `cosykit.engines`.
+
+    Raises:
+        ModelLoadError: It is not installed, or a file of it is broken.
+        ConfigError: The text front end of the configuration does not exist.
+    """
+    bundle = read_bundle(settings.models_dir, model)
+    if bundle is None:
+        raise ModelLoadError(
+            f"{model} is not installed in {settings.models_dir}",
+            hint=f"Run: cosykit install {model}",
+        )
+    bundle.check()
+    precision = LITE.precisions[0]
+    threads = settings.runtime.threads or usable_cores()
+    session = open_session(
+        bundle.graph(precision, LITE.graphs[0]), SessionSettings("cpu", threads)
+    )
+    info = EngineInfo(
+        model=model,
+        provider=session.provider,
+        precision=precision,
+        threads=threads,
+        note="the embedded voice is an int8 graph, which runs best on the CPU",
+    )
+    return LiteEngine(session, open_text_frontend(settings.text), info)

@@ -13,7 +13,7 @@ FIRST_PIECE = 44
 PIECE = 150
 # Shorter pieces than this sound clipped and hurried.
 SHORTEST_PIECE = 12
-_CLAUSE_END = re.compile(r"(?<=[,;:—…!?.])\s+|(?<=[—…])")
+_CLAUSE_END = re.compile(r"(?<=[,;:—…!?.])\s+|(?<=[—…])(?=\S)")
 _SENTENCE_END = ".!?…"
 
 
@@ -50,40 +50,45 @@ def cut_into_pieces(sentences: Iterable[PhonemeSentence]) -> Iterator[Piece]:
     limit = FIRST_PIECE
     for sentence in sentences:
         text = sentence.text
-        for part, is_last in _parts(sentence.phonemes, limit):
+        parts = _pack(_clauses(sentence.phonemes, limit), limit)
+        for part in parts:
+            is_last = part is parts[-1]
             yield Piece(part, text, _pause_after(part, sentence, is_last))
             limit, text = PIECE, ""
 
 
-def _parts(phonemes: str, first_limit: int) -> Iterator[tuple[str, bool]]:
-    """Split one sentence, the first part within its limit, the others within PIECE."""
-    rest, limit = phonemes.strip(), first_limit
-    while len(rest) > limit:
-        cut = _cut_position(rest, limit)
-        if len(rest) - cut < SHORTEST_PIECE and len(rest) <= PIECE:
-            break
-        yield rest[:cut].strip(), False
-        rest, limit = rest[cut:].strip(), PIECE
-    if rest:
-        yield rest, True
+def _pack(clauses: Iterable[str], first_limit: int) -> list[str]:
+    """Join clauses into parts: the first within its limit, the others within PIECE."""
+    parts: list[str] = []
+    for clause in clauses:
+        limit = first_limit if len(parts) == 1 else PIECE
+        if parts and _joins(parts[-1], clause, limit):
+            parts[-1] = f"{parts[-1]} {clause}"
+        else:
+            parts.append(clause)
+    return parts
 
 
-def _cut_position(phonemes: str, limit: int) -> int:
-    """Find where to cut: the last clause end in reach, else a space, else the limit."""
-    clause_ends = [
-        match.start()
-        for match in _CLAUSE_END.finditer(phonemes)
-        if match.start() >= SHORTEST_PIECE
-    ]
-    in_reach = [end for end in clause_ends if end <= limit]
-    if in_reach:
-        return in_reach[0] if limit == FIRST_PIECE else in_reach[-1]
-    if clause_ends and clause_ends[0] <= PIECE:
-        return clause_ends[0]
-    if len(phonemes) <= PIECE:
-        return len(phonemes)
-    space = phonemes.rfind(" ", SHORTEST_PIECE, PIECE)
-    return space if space > 0 else PIECE
+def _joins(part: str, clause: str, limit: int) -> bool:
+    together = len(part) + 1 + len(clause)
+    too_short = min(len(part), len(clause)) < SHORTEST_PIECE
+    return together <= (PIECE if too_short else limit)
+
+
+def _clauses(phonemes: str, first_limit: int) -> Iterator[str]:
+    """Split a sentence at its commas, and where there are none at its words."""
+    limit = first_limit
+    for clause in _CLAUSE_END.split(phonemes.strip()):
+        rest = clause.strip()
+        # A first clause may be somewhat long; a cut inside it is heard.
+        while len(rest) > limit + limit // 2:
+            space = rest.rfind(" ", SHORTEST_PIECE, limit + 1)
+            cut = space if space > 0 else limit
+            yield rest[:cut].strip()
+            rest, limit = rest[cut:].strip(), PIECE
+        if rest:
+            yield rest
+        limit = PIECE
 
 
 def _pause_after(part: str, sentence: PhonemeSentence, is_last: bool) -> float:
