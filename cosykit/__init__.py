@@ -1,9 +1,13 @@
 """CosyKit: CosyVoice speech, installed in one command and served in the next.
 
+The Python interface in three lines:
+
     import cosykit
 
     with cosykit.load() as tts:
         tts.synthesize("你好，欢迎使用 CosyKit。").save("out.wav")
+
+`load` gives a `Synthesizer`; its `stream` yields `AudioChunk`s as they are made.
 """
 
 import os

@@ -15,7 +15,7 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.file import write_audio
 from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.config import Settings, load_settings
-from cosykit.errors import ModelLoadError, NotFoundError, PluginError
+from cosykit.errors import ModelLoadError, PluginError
 from cosykit.hub.bundle import read_bundle
 from cosykit.hub.catalog import CATALOG, find_entry
 from cosykit.plugins import load_plugin, plugin_names
@@ -201,19 +201,9 @@ def choose_model(requested: str) -> str:
 
 def _engine_of(model: str) -> str:
     """Name the engine plug-in of a model: its family's, or one of the model's name."""
-    if model in CATALOG:
-        return find_entry(model).spec.family
-    if model in plugin_names("cosykit.engines"):
+    if model not in CATALOG and model in plugin_names("cosykit.engines"):
         return model
-    raise _unknown_model(model)
-
-
-def _unknown_model(model: str) -> NotFoundError:
-    try:
-        find_entry(model)
-    except NotFoundError as error:
-        return error
-    return NotFoundError(f"unknown model {model!r}", param="model")
+    return find_entry(model).spec.family
 
 
 def _install_embedded(models_dir: Path) -> None:

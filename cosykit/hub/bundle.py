@@ -4,6 +4,8 @@
       manifest.json     what was installed, from what, with which hashes
       voices/           saved voices
       int8/ fp32/ ...   the graphs of that quantization level
+
+The manifest is written last: a folder without one does not count as a model.
 """
 
 import shutil

@@ -31,7 +31,9 @@ class InstallResult:
     action: Literal["present", "installed", "repaired"]
 
 
-def install(model: str, models_dir: Path, say: Say = lambda line: None) -> InstallResult:
+def install(
+    model: str, models_dir: Path, say: Say = lambda line: None
+) -> InstallResult:
     """Install a model, or mend what is broken of it; a good one is left as it is.
 
     Raises:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 # The instruction sets that decide the speed of int8 and fp32 products.
-_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
+_FEATURES = (
+    *("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8"),
+    *("asimddp", "i8mm"),
+)
 
 
 def usable_cores() -> int:
     """Count the cores that affinity and the container's CPU quota leave us, at least 1.
 
-    Hyper-threads count as half: two on one core share its multipliers.
+    Hyper-threads do not count: two on one core share its multipliers.
     """
     if hasattr(os, "sched_getaffinity"):
         allowed = len(os.sched_getaffinity(0))

@@ -5,6 +5,7 @@ last wins file by file and CUDA is lost without a word.
 """
 
 import os
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
@@ -54,7 +55,7 @@ def import_runtime() -> ModuleType:
     check_wheels()
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
-        import onnxruntime
+        onnxruntime = import_module("onnxruntime")
     except ImportError as error:
         raise RuntimeSetupError(
             f"ONNX Runtime cannot be imported: {error}",

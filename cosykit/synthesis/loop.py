@@ -1,10 +1,10 @@
 """The one thread that owns an engine's sessions, and the queue before it.
 
+    stream() ─▶ waiting ─▶ active ─(a turn each)─▶ outbox ─▶ the caller's event loop
+
 Requests take turns, a piece of audio each, so that a short one does not wait for a long
 one to end. A request whose listener is slow rests until the listener has caught up: its
 audio waits in the engine, not in memory.
-
-    stream() ──▶ waiting ──▶ active ──(a turn each)──▶ outbox ──▶ the caller's event loop
 """
 
 import asyncio
@@ -151,9 +151,11 @@ class Loop:
             self._changed.notify_all()
 
     def _leave(self, job: _Job) -> None:
-        """Let go of a request; the thread drops it at its next turn."""
+        """Let go of a request; the thread drops an active one at its next turn."""
         with self._changed:
             job.left = True
+            if job in self._waiting:
+                self._waiting.remove(job)
             self._changed.notify_all()
         self.engine.cancel(job.request.request_id)
 
@@ -219,5 +221,3 @@ class Loop:
             close = getattr(job.chunks, "close", None)
             if close:
                 close()
-
-

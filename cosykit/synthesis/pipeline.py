@@ -1,6 +1,8 @@
 """The way from a request to finished audio, the same for every engine and protocol.
 
-    request ─▶ engine (text ─▶ … ─▶ waveform, piece by piece) ─▶ volume ─▶ peak limiter
+    request ─▶ engine (text ─▶ … ─▶ waveform, piece by piece) ─▶ volume ─▶ limiter
+
+The engine speaks; what every engine needs afterwards is done here.
 """
 
 from collections.abc import Iterator

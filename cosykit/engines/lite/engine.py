@@ -11,7 +11,7 @@ from cosykit.engines.frontends import open_text_frontend
 from cosykit.engines.lite.pieces import PhonemeSentence, Piece, cut_into_pieces
 from cosykit.engines.lite.symbols import phoneme_ids
 from cosykit.engines.lite.voices import VOICES, load_styles
-from cosykit.errors import InputError, ModelLoadError
+from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import read_bundle
 from cosykit.runtime.cores import usable_cores
 from cosykit.runtime.session import (

@@ -4,6 +4,7 @@ from functools import lru_cache
 from importlib.resources import as_file, files
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosykit.types import Samples, Voice
 
@@ -61,4 +62,5 @@ def load_styles(voice_id: str) -> Samples:
     """Load a voice: row n - 1 is its style for n phonemes, shape (510, 256)."""
     resource = files(__package__) / "data" / f"{voice_id}.npy"
     with as_file(resource) as path:
-        return np.load(path).astype(np.float32)
+        styles: NDArray[np.float16] = np.load(path)
+    return styles.astype(np.float32)
