@@ -1,6 +1,28 @@
 """One validated, frozen configuration from flags, environment, file and defaults."""
 
-from cosykit.config.load import LoadedSettings, Origin, load_settings
-from cosykit.config.schema import Settings
+from cosykit.config.load import LoadedSettings, Origin, Override, load_settings
+from cosykit.config.schema import (
+    AudioSettings,
+    EngineSettings,
+    HubSettings,
+    LogSettings,
+    RuntimeSettings,
+    ServerSettings,
+    Settings,
+    TextSettings,
+)
 
-__all__ = ["LoadedSettings", "Origin", "Settings", "load_settings"]
+__all__ = [
+    "AudioSettings",
+    "EngineSettings",
+    "HubSettings",
+    "LoadedSettings",
+    "LogSettings",
+    "Origin",
+    "Override",
+    "RuntimeSettings",
+    "ServerSettings",
+    "Settings",
+    "TextSettings",
+    "load_settings",
+]

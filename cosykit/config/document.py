@@ -72,12 +72,12 @@ def _read_text(path: Path) -> str:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
-            f"Cannot read the configuration file {path}: {reason}",
-            hint="Check the path and its permissions.",
+            f"cannot read the configuration file {path}: {reason}",
+            hint="Check the path and its permissions",
         ) from error
     if len(content) > MAX_SIZE_BYTES:
         raise ConfigError(
-            f"The configuration file {path} is larger than 1 MiB",
+            f"the configuration file {path} is larger than 1 MiB",
             hint="Is it the right file?",
         )
     try:
@@ -86,7 +86,7 @@ def _read_text(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(
             f"{path}:{line}: not valid UTF-8 at byte {error.start}",
-            hint="Save the file as UTF-8.",
+            hint="Save the file as UTF-8",
         ) from error
 
 
@@ -97,11 +97,11 @@ def _compose(yaml: YAML, text: str, path: Path) -> Node | None:
         line, problem = _explain(error, text)
         raise ConfigError(
             f"{path}:{line}: not valid YAML: {problem}",
-            hint="Check indentation, colons and quotes around this line.",
+            hint="Check indentation, colons and quotes around this line",
         ) from error
     except RecursionError as error:
         raise ConfigError(
-            f"{path}: nested too deeply", hint="Settings are two levels deep."
+            f"{path}: nested too deeply", hint="Settings are two levels deep"
         ) from error
     return node
 

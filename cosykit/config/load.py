@@ -195,7 +195,7 @@ def _show(value: object) -> str:
 
 
 def _all_in_one(problems: list[str]) -> ConfigError:
-    hint = "cosykit.yaml in the project's root documents every setting."
+    hint = "cosykit.yaml in the project's root documents every setting"
     if len(problems) == 1:
         return ConfigError(problems[0], hint=hint)
     listed = "\n  ".join(problems)

@@ -57,8 +57,8 @@ def _home(environ: Mapping[str, str]) -> Path:
         return Path(environ.get("HOME") or Path.home())
     except RuntimeError as error:
         raise ConfigError(
-            "This user has no home folder",
-            hint="Set HOME, or name the file with COSYKIT_CONFIG.",
+            "this user has no home folder",
+            hint="Set HOME, or name the file with COSYKIT_CONFIG",
         ) from error
 
 
@@ -68,6 +68,6 @@ def _existing(path: Path, source: str) -> Path:
     if path.exists():
         return path
     raise ConfigError(
-        f"The configuration file {path} of {source} does not exist",
-        hint="Check the path, or leave it out to use the defaults.",
+        f"the configuration file {path} of {source} does not exist",
+        hint="Check the path, or leave it out to use the defaults",
     )

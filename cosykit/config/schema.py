@@ -13,6 +13,9 @@ HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
+SAMPLE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
+"""What audio can be written at; `opus` takes only some of them."""
+
 
 def _web_address(address: str) -> str:
     if address and not _is_web_address(address):
@@ -44,8 +47,8 @@ def _api_key(key: SecretStr) -> SecretStr:
 
 
 def _sample_rate(rate: int) -> int:
-    if rate != 0 and rate < 8000:
-        raise ValueError("must be 0 or 8000 to 48000")
+    if rate not in (0, *SAMPLE_RATES):
+        raise ValueError(f"must be 0 or one of {', '.join(map(str, SAMPLE_RATES))}")
     return rate
 
 
@@ -159,8 +162,6 @@ class AudioSettings(Section):
     format: AudioFormat = Field(default="wav", description="Container and codec")
     sample_rate: Annotated[int, AfterValidator(_sample_rate)] = Field(
         default=0,
-        ge=0,
-        le=48_000,
         description="Samples a second; 0 keeps the engine's own",
     )
 

@@ -111,7 +111,8 @@ def test_misplaced_key_is_named_with_the_right_one(
         ),
         (
             "audio: {sample_rate: 7}\n",
-            "1: audio.sample_rate must be 0 or 8000 to 48000, not 7",
+            "1: audio.sample_rate must be 0 or one of 8000, 11025, 12000, 16000, "
+            "22050, 24000, 32000, 44100, 48000, not 7",
         ),
         (
             "hub: {endpoint: ftp://x}\n",

@@ -1,10 +1,13 @@
 """The schema and the file that documents it stay one."""
 
 from itertools import pairwise
+from typing import get_args
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
+from cosykit.audio.formats import AUDIO_FORMATS, FORMATS
+from cosykit.config import schema
 from cosykit.config.keys import all_keys, sections
 from cosykit.config.locate import clone_root
 
@@ -48,3 +51,8 @@ def test_variables_of_the_keys_are_distinct() -> None:
     variables = [key.variable for key in all_keys().values()]
     assert "COSYKIT_SERVER_API_KEYS" in variables
     assert len(set(variables)) == len(variables)
+
+
+def test_audio_that_the_schema_allows_is_audio_that_can_be_written() -> None:
+    assert get_args(schema.AudioFormat) == AUDIO_FORMATS
+    assert FORMATS["wav"].sample_rates == schema.SAMPLE_RATES
