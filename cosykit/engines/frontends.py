@@ -1,6 +1,6 @@
 """Open the text front end that the configuration names."""
 
-from cosykit.config import TextSettings
+from cosykit.config.schema import TextSettings
 from cosykit.errors import PluginError
 from cosykit.plugins import load_plugin
 from cosykit.types import TextFrontend

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -41,7 +41,7 @@ class _Job:
     deadline: float
     listener: asyncio.AbstractEventLoop
     outbox: asyncio.Queue[_Event] = field(default_factory=asyncio.Queue)
-    chunks: Iterator[AudioChunk] | None = None
+    chunks: Generator[AudioChunk] | None = None
     ahead_s: float = 0.0
     left: bool = False
 
@@ -90,7 +90,7 @@ class Loop:
         """How many requests take turns."""
         return len(self._active)
 
-    async def stream(self, request: SpeechRequest) -> AsyncIterator[AudioChunk]:
+    async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
         """Speak a request; closing the iterator cancels it.
 
         Raises:
@@ -169,8 +169,10 @@ class Loop:
 
     def _work(self) -> None:
         while job := self._next_job():
-            if job.left or not self._take_turn(job):
+            event = _End() if job.left else self._take_turn(job)
+            if not isinstance(event, AudioChunk):
                 self._drop(job)
+            job.post(event)
 
     def _next_job(self) -> _Job | None:
         """Wait for a job whose turn it is; None once the loop closes and is empty."""
@@ -191,33 +193,27 @@ class Loop:
             # A newcomer goes first: its listener has heard nothing yet.
             self._active.appendleft(self._waiting.popleft())
 
-    def _take_turn(self, job: _Job) -> bool:
-        """Make one piece; False when the request is done or has failed."""
+    def _take_turn(self, job: _Job) -> _Event:
+        """Make one piece of audio, or say how the request ended."""
         try:
             if job.chunks is None:
                 job.chunks = speak(self.engine, job.request)
-            chunk = next(job.chunks)
-        except StopIteration:
-            job.post(_End())
-            return False
+            chunk = next(job.chunks, None)
         except CosykitError as error:
-            job.post(error)
-            return False
+            return error
         except Exception as error:
             # The one broad handler: a bug ends the request, not the server.
             self.failures += 1
             _log.exception("request %s failed", job.request.request_id)
-            job.post(error)
-            return False
+            return error
+        if chunk is None:
+            return _End()
         with self._changed:
             job.ahead_s += chunk.duration_s
-        job.post(chunk)
-        return True
+        return chunk
 
     def _drop(self, job: _Job) -> None:
+        if job.chunks is not None:
+            job.chunks.close()
         with self._changed:
             self._active.remove(job)
-        if job.chunks is not None:
-            close = getattr(job.chunks, "close", None)
-            if close:
-                close()

@@ -5,13 +5,13 @@
 The engine speaks; what every engine needs afterwards is done here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from cosykit.audio.level import Limiter, apply_gain
 from cosykit.types import AudioChunk, Engine, SpeechRequest
 
 
-def speak(engine: Engine, request: SpeechRequest) -> Iterator[AudioChunk]:
+def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
     """Synthesize a request; peaks stay below full scale, no sample is lost.
 
     Raises:

@@ -1,0 +1,96 @@
+"""An example plug-in: an engine that hums and a text front end that shouts."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cosykit.config.schema import Settings, TextSettings
+from cosykit.errors import InputError, NotFoundError
+from cosykit.types import (
+    AudioChunk,
+    Capabilities,
+    EngineInfo,
+    Language,
+    Sentence,
+    Span,
+    SpeechRequest,
+    Voice,
+)
+
+RATE = 24_000
+LETTER_S = 0.08
+
+
+class ToneEngine:
+    """Hums a text, one short tone a letter and one chunk a word."""
+
+    def __init__(self) -> None:
+        self._cancelled: set[str] = set()
+
+    @property
+    def info(self) -> EngineInfo:
+        """How the engine runs."""
+        return EngineInfo("tone", provider="cpu", precision="fp32", threads=1)
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second of every chunk."""
+        return RATE
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do: no more than every engine."""
+        return Capabilities()
+
+    def voices(self) -> Sequence[Voice]:
+        """List the only voice."""
+        return (Voice("hum", "Hum", ("en", "zh", "ja")),)
+
+    def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
+        """Hum word by word."""
+        if request.voice not in (None, "hum"):
+            raise NotFoundError(
+                f"unknown voice {request.voice!r}", hint="Known: hum", param="voice"
+            )
+        words = request.text.split()
+        if not words:
+            raise InputError("there is nothing to hum", hint="Send some text")
+        for word in words:
+            if request.request_id in self._cancelled:
+                return
+            yield AudioChunk(_hum(word, request.speed), RATE, word)
+
+    def cancel(self, request_id: str) -> None:
+        """End a request before its next word."""
+        self._cancelled.add(request_id)
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def _hum(word: str, speed: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    seconds = np.arange(round(LETTER_S / speed * RATE)) / RATE
+    pitches = [220 * 2 ** (ord(letter) % 24 / 12) for letter in word]
+    tones = [0.3 * np.sin(2 * np.pi * pitch * seconds) for pitch in pitches]
+    return np.concatenate(tones).astype(np.float32)
+
+
+class ShoutFrontend:
+    """Reads every word letter by letter, as English capitals."""
+
+    def sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
+        """Give one sentence a line."""
+        lines = [line.strip().upper() for line in text.splitlines() if line.strip()]
+        if not lines:
+            raise InputError("there is nothing to shout", hint="Send some text")
+        return [Sentence((Span(line, language or "en"),)) for line in lines]
+
+
+def open_engine(model: str, settings: Settings) -> ToneEngine:
+    """Open the engine; the entry point `tone`."""
+    return ToneEngine()
+
+
+def open_frontend(settings: TextSettings) -> ShoutFrontend:
+    """Open the front end; the entry point `shout`."""
+    return ShoutFrontend()

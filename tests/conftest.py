@@ -1,0 +1,37 @@
+"""Fixtures that several test modules share."""
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "cosykit-tone"
+
+
+def register_distribution(folder: Path, name: str, entry_points: str) -> None:
+    """Make a folder on `sys.path` look like an installed distribution."""
+    info = folder / f"{name.replace('-', '_')}-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n"
+    )
+    (info / "entry_points.txt").write_text(entry_points)
+
+
+@pytest.fixture
+def example_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install the example plug-in for one test; give the folder of its metadata."""
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines.append(f"[{group}]")
+        lines += [f"{name} = {value}" for name, value in points.items()]
+    site = tmp_path / "site"
+    register_distribution(site, project["name"], "\n".join(lines) + "\n")
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    monkeypatch.syspath_prepend(str(site))
+    yield site
+    sys.modules.pop("cosykit_tone", None)
