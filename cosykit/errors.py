@@ -66,6 +66,20 @@ class TooLargeError(InputError):
     code = "too_large"
 
 
+class UnsupportedMediaError(InputError):
+    """The body is of a type that the route does not take."""
+
+    http_status = 415
+    code = "unsupported_media_type"
+
+
+class AccessError(InputError):
+    """The API key is missing or wrong."""
+
+    http_status = 401
+    code = "invalid_api_key"
+
+
 class ConfigError(CosykitError):
     """The configuration file, the environment or a flag has a wrong value."""
 

@@ -44,6 +44,7 @@ class _Job:
     chunks: Generator[AudioChunk] | None = None
     ahead_s: float = 0.0
     left: bool = False
+    ended: bool = False
 
     @property
     def rests(self) -> bool:
@@ -100,20 +101,25 @@ class Loop:
         """
         job = self._admit(request)
         try:
-            while True:
-                try:
-                    async with asyncio.timeout(job.deadline - time.monotonic()):
-                        event = await job.outbox.get()
-                except TimeoutError:
-                    raise self._too_late() from None
-                if isinstance(event, _End):
-                    return
-                if isinstance(event, BaseException):
-                    raise event
+            while isinstance(event := await self._next_event(job), AudioChunk):
                 self._taken(job, event)
                 yield event
+            # At its deadline the request still runs, and has to be cancelled.
+            job.ended = not isinstance(event, DeadlineError)
+            if isinstance(event, BaseException):
+                raise event
         finally:
             self._leave(job)
+
+    async def _next_event(self, job: _Job) -> _Event:
+        try:
+            async with asyncio.timeout(job.deadline - time.monotonic()):
+                return await job.outbox.get()
+        except TimeoutError:
+            return DeadlineError(
+                f"the speech was not finished within {self._timeout_s:g} s",
+                hint="Send less text, or raise engine.timeout_s",
+            )
 
     async def close(self, grace_s: float = 0.0) -> None:
         """Refuse newcomers, let the others end within the grace, stop the thread."""
@@ -157,13 +163,8 @@ class Loop:
             if job in self._waiting:
                 self._waiting.remove(job)
             self._changed.notify_all()
-        self.engine.cancel(job.request.request_id)
-
-    def _too_late(self) -> DeadlineError:
-        return DeadlineError(
-            f"the speech was not finished within {self._timeout_s:g} s",
-            hint="Send less text, or raise engine.timeout_s",
-        )
+        if not job.ended:
+            self.engine.cancel(job.request.request_id)
 
     # What follows runs in the engine's thread.
 

@@ -1,0 +1,1 @@
+"""Speech over HTTP: thin protocols over the one function that makes audio."""

@@ -1,0 +1,124 @@
+"""The application: every route, and what is around them."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from cosykit.errors import CosykitError, InputError
+from cosykit.server import openai, status, tts
+from cosykit.server.openapi import openapi_document
+from cosykit.server.operations import Operation
+from cosykit.server.request_log import RequestLog
+from cosykit.server.service import SpeechService
+
+OPERATIONS: Sequence[Operation] = (
+    *openai.OPERATIONS,
+    *tts.OPERATIONS,
+    *status.OPERATIONS,
+)
+
+
+def create_app(service: SpeechService) -> Starlette:
+    """Build the application; its lifespan loads and closes the model."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        service.start()
+        yield
+        await service.close()
+
+    return Starlette(
+        routes=[*_api_routes(service), *_page_routes()],
+        middleware=_middleware(service),
+        exception_handlers={
+            HTTPException: _refuse_route,
+            ClientDisconnect: _note_departure,
+            Exception: _report_bug,
+        },
+        lifespan=lifespan,
+    )
+
+
+def _api_routes(service: SpeechService) -> list[Route]:
+    return [
+        Route(op.path, _endpoint(op, service), methods=[op.method]) for op in OPERATIONS
+    ]
+
+
+def _endpoint(
+    operation: Operation, service: SpeechService
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return await operation.answer_to(request, service)
+
+    return endpoint
+
+
+def _page_routes() -> list[Route]:
+    document = openapi_document(OPERATIONS)
+
+    async def describe(request: Request) -> Response:
+        return JSONResponse(document)
+
+    return [
+        Route("/openapi.json", describe),
+        Route("/docs", partial(_show_page, "docs.html")),
+        Route("/", partial(_show_page, "index.html")),
+    ]
+
+
+async def _show_page(name: str, request: Request) -> Response:
+    page = files("cosykit.server") / "page" / name
+    return HTMLResponse(page.read_text(encoding="utf-8"))
+
+
+def _middleware(service: SpeechService) -> list[Middleware]:
+    layers = [Middleware(RequestLog, metrics=service.metrics)]
+    origins = service.settings.server.cors_origins
+    if origins:
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=list(origins),
+                allow_methods=["GET", "POST"],
+                allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+                expose_headers=["X-Request-ID"],
+            )
+        )
+    return layers
+
+
+async def _refuse_route(request: Request, error: Exception) -> Response:
+    """Answer a path or a method that does not exist."""
+    assert isinstance(error, HTTPException)
+    refusal = InputError(
+        f"{request.method} {request.url.path[:128]} does not exist",
+        hint="See /docs for the routes",
+    )
+    answer = openai.refuse(refusal)
+    answer.status_code = error.status_code
+    return answer
+
+
+async def _note_departure(request: Request, error: Exception) -> Response:
+    """End a request whose client went away; nobody reads this answer."""
+    return Response(status_code=499)
+
+
+async def _report_bug(request: Request, error: Exception) -> Response:
+    """Answer a bug; its traceback is in the log."""
+    return openai.refuse(
+        CosykitError(
+            "the server failed unexpectedly",
+            hint="Its log tells more under the request id in X-Request-ID",
+        )
+    )

@@ -1,0 +1,71 @@
+"""What the server counts, in Prometheus' terms."""
+
+from collections.abc import Callable
+
+import psutil
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+_SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 120)
+_FACTORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1, 1.5, 2, 4)
+
+
+class Metrics:
+    """Counters and histograms of one server, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "cosykit_requests",
+            "Answers by route and HTTP status",
+            ["route", "status"],
+            registry=self.registry,
+        )
+        self.errors = Counter(
+            "cosykit_errors",
+            "Failed requests by error code",
+            ["code"],
+            registry=self.registry,
+        )
+        self.first_byte = Histogram(
+            "cosykit_first_byte_seconds",
+            "From the request to the first byte of audio",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.total = Histogram(
+            "cosykit_request_seconds",
+            "From the request to the last byte of audio",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.audio = Counter(
+            "cosykit_audio_seconds",
+            "Seconds of speech that were sent",
+            registry=self.registry,
+        )
+        self.factor = Histogram(
+            "cosykit_real_time_factor",
+            "Time of a request, with waiting, by the length of its speech",
+            buckets=_FACTORS,
+            registry=self.registry,
+        )
+        memory = Gauge(
+            "cosykit_resident_memory_bytes",
+            "Resident memory of the server",
+            registry=self.registry,
+        )
+        memory.set_function(lambda: psutil.Process().memory_info().rss)
+
+    def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Add a gauge that is read whenever the metrics are."""
+        Gauge(name, text, registry=self.registry).set_function(value)
+
+    def page(self) -> bytes:
+        """Write all of it in Prometheus' text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,143 @@
+"""A route as data: the app is built from it, and so is the OpenAPI document."""
+
+import hmac
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cosykit.config.schema import ServerSettings
+from cosykit.errors import (
+    AccessError,
+    CosykitError,
+    InputError,
+    TooLargeError,
+    UnsupportedMediaError,
+)
+from cosykit.server.service import SpeechService
+
+_log = logging.getLogger(__name__)
+
+Handler = Callable[[Request, SpeechService], Awaitable[Response]]
+Refusal = Callable[[CosykitError], Response]
+Body = TypeVar("Body", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one path.
+
+    Attributes:
+        refuse: Writes an error in the protocol's own shape.
+        body: Model of the request's JSON body, if it has one.
+        answer: Model of the JSON answer, if it is one.
+        media_types: What the answer may be besides.
+        guarded: Whether an API key is asked for where keys are configured.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    summary: str
+    handler: Handler
+    refuse: Refusal
+    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | None = None
+    media_types: Sequence[str] = field(default=())
+    guarded: bool = True
+
+    async def answer_to(self, request: Request, service: SpeechService) -> Response:
+        """Handle a request; expected failures become answers."""
+        try:
+            if self.guarded:
+                check_key(request, service.settings.server)
+            return await self.handler(request, service)
+        except CosykitError as error:
+            service.metrics.errors.labels(code=error.code).inc()
+            _log.info("%s %s refused: %s", self.method, self.path, error.message)
+            return self.refuse(error)
+
+
+def check_key(request: Request, server: ServerSettings) -> None:
+    """Make sure that the request bears one of the configured API keys.
+
+    Raises:
+        AccessError: It does not.
+    """
+    if not server.api_keys:
+        return
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    # Every key is compared, in constant time: timing tells nothing about them.
+    matches = [
+        hmac.compare_digest(shown.strip().encode(), key.get_secret_value().encode())
+        for key in server.api_keys
+    ]
+    if scheme.lower() != "bearer" or not any(matches):
+        raise AccessError(
+            "the API key is missing or wrong",
+            hint="Send the header 'Authorization: Bearer <key>'",
+        )
+
+
+async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
+    """Read, bound, decode and validate a JSON body.
+
+    Raises:
+        UnsupportedMediaError: It is not declared as JSON.
+        TooLargeError: It is longer than the limit.
+        InputError: It is not JSON, or a field of it is wrong.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaError(
+            f"the body has the content type {kind!r}" if kind else "no content type",
+            hint="Send JSON with the header 'Content-Type: application/json'",
+        )
+    return _validated(await _bounded_body(request, limit_mb << 20), model)
+
+
+async def _bounded_body(request: Request, limit_bytes: int) -> bytes:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > limit_bytes:
+            raise TooLargeError(
+                f"the body is longer than {limit_bytes >> 20} MiB",
+                hint="Split the text into several requests",
+            )
+    return bytes(body)
+
+
+def _validated(body: bytes, model: type[Body]) -> Body:
+    try:
+        fields: object = json.loads(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the body is not UTF-8 at byte {error.start}", hint="Encode it as UTF-8"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"the body is not JSON: {error}", hint="Check quotes and commas"
+        ) from error
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise _field_error(error) from error
+
+
+def _field_error(error: ValidationError) -> InputError:
+    """Tell the first wrong field; fixing it shows the next."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    message = first["msg"][0].lower() + first["msg"][1:]
+    if first["type"] == "extra_forbidden":
+        message = "unknown field"
+    return InputError(
+        f"{place or 'the body'}: {message}",
+        hint="See /docs for the fields",
+        param=place or None,
+    )

@@ -1,0 +1,69 @@
+"""One log line and one count a request; its id in every line and in the answer."""
+
+import logging
+import re
+import time
+from contextvars import ContextVar
+from uuid import uuid4
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cosykit.server.metrics import Metrics
+
+_log = logging.getLogger("cosykit.access")
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
+_SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+
+
+class RequestLog:
+    """Middleware that logs requests without their texts."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on and log how it ended."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        token = REQUEST_ID.set(request_id)
+        began, status = time.perf_counter(), 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    (b"x-request-id", request_id.encode("ascii")),
+                ]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            self._note(scope, status, time.perf_counter() - began)
+            REQUEST_ID.reset(token)
+
+    def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
+        # 499 is nginx's number for a client that went away before the answer.
+        status = status or 499
+        route = getattr(scope.get("route"), "path", "unknown")
+        self._metrics.requests.labels(route=route, status=status).inc()
+        _log.info(
+            "%s %s %d %.0f ms", scope["method"], scope["path"], status, 1000 * elapsed_s
+        )
+
+
+def _request_id(scope: Scope) -> str:
+    """Take the client's own id where it is harmless, else make one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            given: str = value.decode("latin-1")
+            if _SAFE_ID.fullmatch(given):
+                return given
+    return uuid4().hex
