@@ -1,0 +1,99 @@
+# The stamp of an environment: what was installed into it, and whether all of it was.
+# shellcheck shell=sh disable=SC2034,SC2154 # install.sh holds the variables
+
+# Everything that decides what gets installed. bin/cosykit asks each time: keep it cheap.
+fingerprint() {
+    printf '%s ' "$root"
+    cd "$root" || return
+    {
+        cat pyproject.toml install.sh tools/setup/*.sh requirements*.lock
+        # Under a prefix stands a copy of the package, in .venv only a link to it.
+        [ -z "$prefix" ] ||
+            find cosykit -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat
+    } | cksum
+}
+
+read_stamp() {
+    old_state='' old_inputs='' old_runtime='' old_extras='' old_tool='' old_python=''
+    old_packages=''
+    [ -r "$stamp" ] || return 0
+    while IFS='=' read -r key value; do
+        case $key in
+            state) old_state=$value ;;
+            inputs) old_inputs=$value ;;
+            runtime) old_runtime=$value ;;
+            extras) old_extras=$value ;;
+            tool) old_tool=$value ;;
+            python) old_python=$value ;;
+            packages) old_packages=$value ;;
+        esac
+    done <"$stamp"
+}
+
+write_stamp() {
+    cat >"$stamp.new" <<EOF
+state=whole
+inputs=$inputs
+runtime=$runtime
+extras=$extras
+tool=$tool
+python=$python
+packages=$venv/lib/python$version/site-packages
+EOF
+    mv "$stamp.new" "$stamp"
+}
+
+is_whole() {
+    [ "$old_state" = whole ] && [ -d "$old_packages" ] &&
+        [ -x "$venv/bin/python" ] && [ -x "$venv/bin/cosykit" ]
+}
+
+is_current() {
+    is_whole && [ "$old_inputs" = "$inputs" ] || return 1
+    [ "${runtime:-$old_runtime}" = "$old_runtime" ] || return 1
+    for extra in $extras; do
+        case " $old_extras " in *" $extra "*) ;; *) return 1 ;; esac
+    done
+    [ -z "$asked_python" ] || [ "${python:-}" = "$old_python" ]
+}
+
+# End here if all is well; a run by hand first makes sure that no installed file is gone.
+finish_if_current() {
+    is_current || return 0
+    [ -z "$quiet" ] || exit 0
+    if has_all_files; then
+        say "up to date: $venv ($(describe "$old_runtime")${old_extras:+,$old_extras})"
+        exit 0
+    fi
+    say "files are missing from $venv"
+    old_state=broken
+}
+
+has_all_files() {
+    "$venv/bin/python" -I - <<'EOF'
+from importlib.metadata import distributions
+from sys import exit
+from sysconfig import get_path
+
+packages = distributions(path=[get_path("purelib")])
+files = (file for package in packages for file in package.files or ())
+exit(any(file.suffix != ".pyc" and not file.locate().exists() for file in files))
+EOF
+}
+
+# What an earlier run was asked for stays, unless this one was asked for something else.
+keep_earlier_choices() {
+    [ "$old_state" = whole ] || return 0
+    for extra in $old_extras; do
+        case " $extras " in *" $extra "*) ;; *) extras="$extras $extra" ;; esac
+    done
+    runtime=${runtime:-$old_runtime}
+}
+
+describe() {
+    case $1 in
+        cpu) printf 'CPU' ;;
+        gpu) printf 'CUDA 13' ;;
+        gpu-cuda12) printf 'CUDA 12' ;;
+    esac
+}
