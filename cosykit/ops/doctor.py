@@ -1,0 +1,238 @@
+"""Look the machine and the installation over, and name a remedy for what is wrong."""
+
+import errno
+import platform
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from cosykit import __version__
+from cosykit.config.schema import HubSettings, ServerSettings, Settings
+from cosykit.engines.open import choose_model, load
+from cosykit.errors import CosykitError, ModelLoadError
+from cosykit.hub.bundle import read_bundle
+from cosykit.hub.catalog import CATALOG
+from cosykit.plugins import inspect_plugins
+from cosykit.runtime.cores import cpu_features, cpu_name, usable_cores
+from cosykit.runtime.providers import nvidia_gpus
+from cosykit.runtime.wheel import check_wheels, import_runtime, installed_wheels
+
+State = Literal["ok", "warning", "problem"]
+
+# What the embedded voice takes: graph, runtime and dictionaries while it speaks.
+_MEMORY_BYTES = 700e6
+_DISK_BYTES = 500e6
+_HUB_TIMEOUT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        remedy: What to do about it; empty when it is well.
+    """
+
+    subject: str
+    state: State
+    text: str
+    remedy: str = ""
+
+
+def examine(settings: Settings) -> Sequence[Finding]:
+    """Look everything over; nothing is changed and no finding stops the next."""
+    looks: Sequence[Callable[[Settings], Iterator[Finding]]] = (
+        _platform,
+        _gpus,
+        _runtime,
+        _models,
+        _session,
+        _resources,
+        _port,
+        _hub,
+        _plugins,
+    )
+    return [finding for look in looks for finding in look(settings)]
+
+
+def _platform(settings: Settings) -> Iterator[Finding]:
+    python = platform.python_version()
+    yield Finding("cosykit", "ok", f"{__version__} on Python {python}")
+    yield Finding("platform", "ok", f"{platform.platform()} ({platform.machine()})")
+    features = ", ".join(cpu_features()) or "features unknown"
+    cores = usable_cores()
+    yield Finding("cpu", "ok", f"{cpu_name()}, {cores} usable cores, {features}")
+
+
+def _gpus(settings: Settings) -> Iterator[Finding]:
+    gpus = nvidia_gpus()
+    if not gpus:
+        yield Finding("gpu", "ok", "no NVIDIA GPU found; speech runs on the CPU")
+        return
+    for gpu in gpus:
+        yield Finding("gpu", "ok", gpu)
+    if "onnxruntime-gpu" not in installed_wheels():
+        yield Finding(
+            "gpu",
+            "warning",
+            "the installed runtime cannot use it",
+            "Run: ./install.sh --gpu",
+        )
+
+
+def _runtime(settings: Settings) -> Iterator[Finding]:
+    wheels = ", ".join(f"{n} {v}" for n, v in installed_wheels().items()) or "none"
+    try:
+        check_wheels()
+        providers = ", ".join(import_runtime().get_available_providers())
+    except CosykitError as error:
+        yield Finding("runtime", "problem", f"{error.message} ({wheels})", error.hint)
+        return
+    yield Finding("runtime", "ok", f"{wheels}; providers {providers}")
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    folder = settings.models_dir
+    found = False
+    for model in CATALOG:
+        try:
+            bundle = read_bundle(folder, model)
+            if bundle is None:
+                continue
+            found = True
+            bundle.check()
+        except ModelLoadError as error:
+            found = True
+            yield Finding(f"model {model}", "problem", error.message, error.hint)
+            continue
+        size_mb = bundle.size_bytes / 1e6
+        levels = ", ".join(bundle.precisions)
+        text = f"{levels}, {size_mb:.0f} MB, every hash matches"
+        yield Finding(f"model {model}", "ok", text)
+    if not found:
+        yield Finding(
+            "models",
+            "warning",
+            f"none is installed in {folder}",
+            "Run: cosykit install",
+        )
+
+
+def _session(settings: Settings) -> Iterator[Finding]:
+    """Load the configured model to see what the runtime really uses."""
+    try:
+        model = choose_model(settings.model)
+        if model in CATALOG and read_bundle(settings.models_dir, model) is None:
+            return
+        with load(model, settings) as tts:
+            info = tts.info
+    except CosykitError as error:
+        yield Finding("session", "problem", error.message, error.hint)
+        return
+    text = f"{info.model} runs on {info.provider} at {info.precision}"
+    note = f" ({info.note})" if info.note else ""
+    yield Finding("session", "ok", f"{text}, {info.threads} threads{note}")
+
+
+def _resources(settings: Settings) -> Iterator[Finding]:
+    free = psutil.virtual_memory().available
+    text = f"{free / 1e9:.1f} GB free, {_MEMORY_BYTES / 1e9:.1f} GB needed"
+    if free < _MEMORY_BYTES:
+        yield Finding("memory", "problem", text, "Close other programs")
+    else:
+        yield Finding("memory", "ok", text)
+    folder = _existing(settings.models_dir)
+    free = shutil.disk_usage(folder).free
+    text = f"{free / 1e9:.1f} GB free in {settings.models_dir}"
+    if free < _DISK_BYTES:
+        remedy = "Free some disk space, or set models_dir to another disk"
+        yield Finding("disk", "problem", text, remedy)
+    else:
+        yield Finding("disk", "ok", text)
+
+
+def _existing(folder: Path) -> Path:
+    """Find the nearest folder above that exists."""
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _port(settings: Settings) -> Iterator[Finding]:
+    server = settings.server
+    problem = _listen_problem(server)
+    if problem is None:
+        yield Finding("port", "ok", f"{server.host}:{server.port} is free")
+        return
+    yield Finding(
+        "port",
+        "warning",
+        f"{server.host}:{server.port} cannot be listened on: {problem}",
+        "If it is not cosykit that has it, choose another with --port",
+    )
+
+
+def _listen_problem(server: ServerSettings) -> str | None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            server.host, server.port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        return "in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
+    return None
+
+
+def _hub(settings: Settings) -> Iterator[Finding]:
+    from huggingface_hub import constants, get_token
+
+    token = "with a token" if get_token() else "without a token"
+    endpoint = settings.hub.endpoint or constants.ENDPOINT
+    if settings.hub.offline or constants.is_offline_mode():
+        yield Finding("hub", "ok", f"{endpoint} {token}, offline by configuration")
+        return
+    if _answers(endpoint):
+        yield Finding("hub", "ok", f"{endpoint} answers, {token}")
+        return
+    yield Finding(
+        "hub",
+        "warning",
+        f"{endpoint} does not answer within {_HUB_TIMEOUT_S:g} s; "
+        "the embedded voice needs no hub",
+        _hub_remedy(settings.hub),
+    )
+
+
+def _answers(endpoint: str) -> bool:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(endpoint)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((parts.hostname or "", port), _HUB_TIMEOUT_S):
+            return True
+    except OSError:
+        return False
+
+
+def _hub_remedy(hub: HubSettings) -> str:
+    if hub.endpoint:
+        return "Check hub.endpoint"
+    return "Set hub.endpoint to a mirror, or hub.source: modelscope"
+
+
+def _plugins(settings: Settings) -> Iterator[Finding]:
+    for report in inspect_plugins():
+        subject = f"plug-in {report.name}"
+        if report.problem:
+            remedy = f"Reinstall or uninstall {report.origin}"
+            yield Finding(subject, "problem", report.problem, remedy)
+        else:
+            yield Finding(subject, "ok", f"{report.group}, from {report.origin}")
