@@ -1,0 +1,44 @@
+"""Tell a failure in one message with its remedy, and exit with its code."""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from cosykit.errors import CosykitError
+
+
+@contextmanager
+def told_failures(*, debug: bool) -> Iterator[None]:
+    """Turn what is raised inside into a message and an exit code.
+
+    Args:
+        debug: Whether to print the traceback too.
+
+    Raises:
+        SystemExit: Something failed.
+    """
+    try:
+        yield
+    except CosykitError as error:
+        if debug:
+            traceback.print_exc()
+        tell(error.message, error.hint)
+        raise SystemExit(error.exit_code) from error
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        tell(
+            f"unexpected failure: {type(error).__name__}: {error}",
+            "This is a bug of CosyKit; --debug shows where it happened",
+        )
+        raise SystemExit(1) from error
+
+
+def tell(message: str, hint: str = "") -> None:
+    """Print a failure and its remedy to standard error."""
+    typer.secho("error: ", err=True, nl=False, fg=typer.colors.RED, bold=True)
+    typer.echo(message, err=True)
+    if hint:
+        typer.echo(f"  {hint}", err=True)

@@ -1,0 +1,65 @@
+"""`cosykit install`: make a model ready on this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cosykit.cli.context import ModelsDir, load_configuration
+from cosykit.cli.output import note
+from cosykit.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from cosykit.config import LoadedSettings
+
+
+def install(
+    context: typer.Context,
+    model: Annotated[
+        str | None,
+        typer.Argument(help="Model id.", show_default="configuration"),
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Mend a model that is installed; never add a new one."
+        ),
+    ] = False,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Install a model: fetch what is missing, check all of it, mend what is broken.
+
+    Run it again at any time: what is whole is left as it is.
+    """
+    from cosykit.engines.open import choose_model
+    from cosykit.ops import install as ops
+
+    loaded = load_configuration(context, {"model": model, "models_dir": models_dir})
+    chosen = choose_model(loaded.settings.model)
+    if repair:
+        _check_presence(loaded.settings.models_dir, chosen)
+    note(f"Installing {chosen}: {_reason(loaded, chosen)}")
+    result = ops.install(chosen, loaded.settings.models_dir, note)
+    done = {"present": "was there and is whole", "repaired": "is repaired"}
+    typer.echo(
+        f"{chosen} {done.get(result.action, 'is installed')} "
+        f"in {result.bundle.folder} ({result.bundle.size_bytes / 1e6:.0f} MB)"
+    )
+
+
+def _check_presence(models_dir: Path, model: str) -> None:
+    if not (models_dir / model / "manifest.json").exists():
+        raise NotFoundError(
+            f"{model} is not installed in {models_dir}, there is nothing to repair",
+            hint=f"Run: cosykit install {model}",
+            param="model",
+        )
+
+
+def _reason(loaded: "LoadedSettings", chosen: str) -> str:
+    origin = loaded.origins["model"]
+    if origin.kind == "flag":
+        return "asked for"
+    if loaded.settings.model == chosen:
+        return f"the model of the configuration ({origin})"
+    return f"the best model for this machine, as model is auto ({origin})"

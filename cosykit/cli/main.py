@@ -1,0 +1,111 @@
+"""The command line: its commands, the options of all of them, and its entry point."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from cosykit import __version__
+from cosykit.cli.bench import bench
+from cosykit.cli.config import config
+from cosykit.cli.context import Invocation
+from cosykit.cli.doctor import doctor
+from cosykit.cli.failures import told_failures
+from cosykit.cli.install import install
+from cosykit.cli.models import models
+from cosykit.cli.say import say
+from cosykit.cli.serve import serve
+from cosykit.cli.voices import voices
+
+app = typer.Typer(
+    name="cosykit",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (say, serve, install, voices, models, doctor, bench, config):
+    app.command()(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command line and exit with its code; see `cosykit.errors` for the codes."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    signal.signal(signal.SIGTERM, _terminate)
+    _print_any_character()
+    ordered = common_options_first(given)
+    debug = "--debug" in ordered or bool(os.environ.get("COSYKIT_DEBUG"))
+    with told_failures(debug=debug):
+        app(ordered, prog_name="cosykit")
+    raise SystemExit(0)
+
+
+def common_options_first(arguments: Sequence[str]) -> list[str]:
+    """Let `--config` and `--debug` stand behind the command as well as before it."""
+    common: list[str] = []
+    others: list[str] = []
+    left = iter(arguments)
+    for argument in left:
+        if argument == "--":
+            others += [argument, *left]
+        elif argument == "--config":
+            common += [argument, *islice(left, 1)]
+        elif argument == "--debug" or argument.startswith("--config="):
+            common.append(argument)
+        else:
+            others.append(argument)
+    return common + others
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cosykit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common_options(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Configuration file to read.", show_default=False),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks and debug messages.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=_show_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Turn text into speech, on this machine.
+
+    The options of all commands may stand before or behind the command.
+    """
+    import logging
+
+    level = logging.DEBUG if debug else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    context.obj = Invocation(config, debug)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """Unwind on SIGTERM, so that no half-written file stays behind."""
+    raise SystemExit(128 + number)
+
+
+def _print_any_character() -> None:
+    """Show what a terminal cannot encode as an escape instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

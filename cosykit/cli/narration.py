@@ -1,0 +1,80 @@
+"""Speak one request for a command, and remember what it took."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+
+from cosykit.audio.play import play
+from cosykit.cli.opening import open_model
+from cosykit.cli.progress import with_progress
+from cosykit.config import Settings
+from cosykit.synthesis.text.language import main_language
+from cosykit.synthesis.voice.lookup import find_voice
+from cosykit.types import AudioChunk, SpeechRequest
+
+
+class Narration:
+    """The speech of one request, made as it is asked for.
+
+    Attributes:
+        model: Id of the model that spoke; empty before the first chunk.
+        voice: Id of the voice that spoke; empty before the first chunk.
+        sample_rate: Samples a second of the chunks; 0 before the first.
+        duration_s: Length of the speech so far.
+        synthesis_s: Time spent on it, without loading the model and writing the file.
+    """
+
+    def __init__(self, settings: Settings, request: SpeechRequest) -> None:
+        self._settings = settings
+        self._request = request
+        self.model = self.voice = ""
+        self.sample_rate = 0
+        self.duration_s = self.synthesis_s = 0.0
+
+    def chunks(self) -> Iterator[AudioChunk]:
+        """Load the model, then speak; nothing happens before the first is asked for.
+
+        Raises:
+            CosykitError: The model cannot be loaded or the request not be spoken.
+        """
+        request = self._request
+        with open_model(self._settings) as synthesizer:
+            language = request.language or main_language(request.text)
+            voice = find_voice(synthesizer.voices(), request.voice, language)
+            self.model, self.voice = synthesizer.info.model, voice.id
+            self.sample_rate = synthesizer.sample_rate
+            chunks = self._timed(synthesizer.stream_request(request))
+            yield from with_progress(chunks, request.text)
+
+    def _timed(self, chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
+        while True:
+            began = time.perf_counter()
+            chunk = next(chunks, None)
+            self.synthesis_s += time.perf_counter() - began
+            if chunk is None:
+                return
+            self.duration_s += chunk.duration_s
+            yield chunk
+
+
+def played(chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
+    """Pass chunks on while a player plays them, and wait for the end of both.
+
+    A listener who closes the player ends only the playing.
+
+    Raises:
+        ResourceError: There is no player, or it fails.
+    """
+    waiting: SimpleQueue[AudioChunk | None] = SimpleQueue()
+    with ThreadPoolExecutor(1, "cosykit-player") as pool:
+        player = pool.submit(play, iter(waiting.get, None))
+        try:
+            for chunk in chunks:
+                if player.done():
+                    player.result()
+                waiting.put(chunk)
+                yield chunk
+        finally:
+            waiting.put(None)
+        player.result()

@@ -1,0 +1,90 @@
+"""Open the model that a command speaks with, and offer to install it."""
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from cosykit.cli.output import note
+from cosykit.errors import ModelLoadError
+
+if TYPE_CHECKING:
+    from cosykit.config import Settings
+    from cosykit.engines.open import Synthesizer
+
+
+def open_model(settings: "Settings") -> "Synthesizer":
+    """Load the configured model; at a terminal, offer to install it where that helps.
+
+    Raises:
+        ModelLoadError: It is missing or broken, and stays so.
+    """
+    from cosykit.engines.open import choose_model, load
+    from cosykit.hub.bundle import read_bundle
+    from cosykit.spec import LITE
+
+    model = choose_model(settings.model)
+    try:
+        if model == LITE.id and read_bundle(settings.models_dir, model) is None:
+            note("Preparing the embedded voice; this happens once ...")
+        return load(model, settings)
+    except ModelLoadError as error:
+        if not _may_install(model, error):
+            raise
+    _install(model, settings)
+    return load(model, settings)
+
+
+def make_ready(settings: "Settings") -> None:
+    """Have the configured model whole on the disk, for what loads it without asking.
+
+    Raises:
+        ModelLoadError: It is missing or broken, and stays so.
+    """
+    from cosykit.engines.open import choose_model
+    from cosykit.hub.bundle import read_bundle
+    from cosykit.spec import LITE, SPECS
+
+    model = choose_model(settings.model)
+    if model not in SPECS:
+        return  # a plug-in's own model, which it looks after itself
+    try:
+        bundle = read_bundle(settings.models_dir, model)
+        if bundle:
+            bundle.check()
+            return
+        if model != LITE.id:
+            raise ModelLoadError(
+                f"{model} is not installed in {settings.models_dir}",
+                hint=f"Run: cosykit install {model}",
+            )
+    except ModelLoadError as error:
+        if not _may_install(model, error):
+            raise
+    _install(model, settings)
+
+
+def _may_install(model: str, error: ModelLoadError) -> bool:
+    """Ask whoever sits at the terminal."""
+    from cosykit.spec import SPECS
+
+    if model not in SPECS or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    note(error.message)
+    return typer.confirm(f"Install {model} now?", default=True, err=True)
+
+
+def _install(model: str, settings: "Settings") -> None:
+    # In a process of its own, which gives back all the memory that installing takes.
+    command = [sys.executable, "-m", "cosykit", "install", model]
+    done = subprocess.run(  # noqa: S603  (our own command, no outside words)
+        [*command, "--models-dir", str(settings.models_dir)],
+        stdout=sys.stderr,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ModelLoadError(
+            f"{model} could not be installed",
+            hint=f"The lines above say why; try again with: cosykit install {model}",
+        )

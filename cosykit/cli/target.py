@@ -1,0 +1,83 @@
+"""Decide where speech goes and in which form, before any of it is made."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cosykit.errors import InputError
+
+if TYPE_CHECKING:
+    from cosykit.audio.formats import AudioFormat
+    from cosykit.config import AudioSettings
+
+STANDARD_OUTPUT = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where speech is written.
+
+    Attributes:
+        path: The file; `-` is standard output, None is nowhere.
+        audio_format: What is written.
+        sample_rate: Samples a second; None keeps the engine's own.
+    """
+
+    path: Path | None
+    audio_format: "AudioFormat"
+    sample_rate: int | None
+
+
+def choose_target(
+    output: Path | None,
+    *,
+    play: bool,
+    name: str | None,
+    sample_rate: int | None,
+    defaults: "AudioSettings",
+) -> Target:
+    """Choose file, format and rate.
+
+    The format is the one that is named, else that of the file's ending, else the
+    configured one. With neither a file nor a player it is written to `out.<format>`.
+
+    Args:
+        name: The format asked for.
+
+    Raises:
+        InputError: The format is unknown, cannot hold the rate, or would end up on a
+            terminal.
+    """
+    from cosykit.audio.formats import checked_rate, format_of_suffix
+
+    if name is not None:
+        audio_format = _known_format(name)
+    elif output is not None and output.suffix:
+        audio_format = format_of_suffix(output)
+    else:
+        audio_format = defaults.format
+    rate = (defaults.sample_rate if sample_rate is None else sample_rate) or None
+    if rate is not None:
+        checked_rate(audio_format, rate)
+    if output == STANDARD_OUTPUT and sys.stdout.isatty():
+        raise InputError(
+            "audio cannot be written to a terminal",
+            hint="Send it into a pipe or a file, or use --play",
+        )
+    if output is None and not play:
+        output = Path(f"out.{audio_format}")
+    return Target(output, audio_format, rate)
+
+
+def _known_format(name: str) -> "AudioFormat":
+    from cosykit.audio.formats import AUDIO_FORMATS
+
+    for known in AUDIO_FORMATS:
+        if known == name.lower():
+            return known
+    raise InputError(
+        f"unknown format {name!r}",
+        hint=f"Known: {', '.join(AUDIO_FORMATS)}",
+        param="format",
+    )

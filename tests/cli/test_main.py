@@ -1,0 +1,196 @@
+"""The options of all commands, and how failures end a command line."""
+
+import errno
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cosykit
+from cosykit.cli.failures import told_failures
+from cosykit.cli.main import common_options_first
+from cosykit.errors import BusyError, CosykitError, InputError
+from tests.cli.conftest import Run
+
+COMMANDS = (
+    "say",
+    "serve",
+    "install",
+    "voices",
+    "models",
+    "doctor",
+    "bench",
+    "config",
+)
+
+
+def test_help_names_every_command(run: Run) -> None:
+    outcome = run("--help")
+    assert outcome.code == 0
+    for command in COMMANDS:
+        assert f" {command} " in outcome.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(run: Run, command: str) -> None:
+    outcome = run(command, "-h")
+    assert outcome.code == 0
+    assert f"cosykit {command}" in outcome.out
+
+
+def test_help_answers_within_half_a_second() -> None:
+    """Processor time is measured: other work on the machine must not fail the test."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-m", "cosykit", "--help"], check=True, capture_output=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert used_s < 0.5
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from cosykit.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'pydantic', 'ruamel.yaml', 'onnxruntime', 'starlette'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+def test_version_is_the_package_version(run: Run) -> None:
+    assert run("--version").out == f"cosykit {cosykit.__version__}\n"
+
+
+def test_no_command_shows_the_help(run: Run) -> None:
+    outcome = run()
+    assert "Usage: cosykit" in outcome.out + outcome.err
+    assert outcome.code == 2
+
+
+@pytest.mark.parametrize("arguments", [("sya",), ("config", "--jsno"), ("models", "x")])
+def test_wrong_usage_ends_with_code_2(run: Run, arguments: tuple[str, ...]) -> None:
+    outcome = run(*arguments)
+    assert outcome.code == 2
+    assert "Usage" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("given", "ordered"),
+    [
+        (["say", "hi", "--debug"], ["--debug", "say", "hi"]),
+        (["say", "--config", "a.yaml", "hi"], ["--config", "a.yaml", "say", "hi"]),
+        (["say", "--config=a.yaml"], ["--config=a.yaml", "say"]),
+        (["say", "--config"], ["--config", "say"]),
+        (["say", "--", "--debug", "--config"], ["say", "--", "--debug", "--config"]),
+    ],
+)
+def test_common_options_may_stand_behind_the_command(
+    given: list[str], ordered: list[str]
+) -> None:
+    assert common_options_first(given) == ordered
+
+
+def test_expected_failure_is_a_message_a_remedy_and_a_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as exited, told_failures(debug=False):
+        raise BusyError("it is busy", hint="Wait")
+    assert exited.value.code == 7
+    assert capsys.readouterr().err == "error: it is busy\n  Wait\n"
+
+
+def test_bug_is_a_message_and_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exited, told_failures(debug=False):
+        raise KeyError("x")
+    assert exited.value.code == 1
+    error = capsys.readouterr().err
+    assert "unexpected failure: KeyError: 'x'" in error
+    assert "--debug" in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("error", [InputError("bad"), KeyError("x")])
+def test_debug_shows_the_traceback_before_the_message(
+    capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    with pytest.raises(SystemExit), told_failures(debug=True):
+        raise error
+    shown = capsys.readouterr().err
+    assert shown.index("Traceback") < shown.index("error: ")
+
+
+def test_debug_comes_from_flag_and_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Traceback" not in run("config", "--config", "none.yaml").err
+    assert "Traceback" in run("config", "--config", "none.yaml", "--debug").err
+    monkeypatch.setenv("COSYKIT_DEBUG", "1")
+    assert "Traceback" in run("config", "--config", "none.yaml").err
+
+
+def test_documented_exit_codes_are_those_of_the_errors() -> None:
+    table = cosykit.errors.__doc__ or ""
+    assert f"\n| {CosykitError.exit_code} " in table
+    for error in CosykitError.__subclasses__():
+        assert f"\n| {error.exit_code} " in table
+
+
+def test_reader_that_goes_away_is_no_failure(folder: Path) -> None:
+    command = f"{sys.executable} -m cosykit config --json | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def open_for_writing(pipe: Path, reader: "subprocess.Popen[str]") -> int:
+    """Open a pipe as soon as its reader has opened it."""
+    while reader.poll() is None:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO
+            select.select([], [], [], 0.01)
+    pytest.fail(f"the reader ended with code {reader.returncode}")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_signal_ends_quietly_with_its_code(
+    folder: Path, number: signal.Signals, code: int
+) -> None:
+    text = folder / "text"
+    os.mkfifo(text)  # reading it waits for a writer that never comes
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cosykit", "say", "-f", str(text)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    writer = open_for_writing(text, process)
+    process.send_signal(number)
+    _, error = process.communicate(timeout=20)
+    os.close(writer)
+    assert process.returncode == code
+    assert "Traceback" not in error
+
+
+def test_character_that_the_terminal_lacks_is_escaped(folder: Path) -> None:
+    file = folder / "cosykit.yaml"
+    file.write_text("text: {pronunciations: {重: chong2}}", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "cosykit", "config", "--json"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.returncode == 0
+    assert rb"\u91cd" in done.stdout

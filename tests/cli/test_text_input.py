@@ -1,0 +1,101 @@
+"""Where the text comes from, and which texts are refused before a model is loaded."""
+
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from cosykit.cli.text_input import MAX_TEXT_CHARS, read_text
+from cosykit.errors import InputError, ResourceError, TooLargeError
+
+
+@pytest.fixture(autouse=True)
+def empty_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, b"")
+
+
+def pipe(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(content)))
+
+
+def test_words_are_joined() -> None:
+    assert read_text(["Hello,", "world."], None) == "Hello, world."
+
+
+def test_text_on_the_command_line_wins_over_a_pipe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pipe(monkeypatch, b"piped")
+    assert read_text(["said"], None) == "said"
+
+
+@pytest.mark.parametrize(
+    ("words", "file"), [([], None), (["-"], None), ([], Path("-"))]
+)
+def test_standard_input_is_read(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], file: Path | None
+) -> None:
+    pipe(monkeypatch, "你好。\n".encode())
+    assert read_text(words, file) == "你好。\n"
+
+
+def test_file_is_read_without_its_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_bytes("\ufeff你好".encode())
+    assert read_text([], file) == "你好"
+
+
+def test_text_and_file_at_once_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a file as well"):
+        read_text(["hi"], tmp_path / "text")
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t", "\u3000\n".encode()])
+def test_empty_text_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    pipe(monkeypatch, content)
+    with pytest.raises(InputError, match="the text is empty"):
+        read_text([], None)
+    with pytest.raises(InputError, match="the text is empty"):
+        read_text([content.decode()], None)
+
+
+def test_invalid_utf8_is_refused_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "text"
+    file.write_bytes("\ufeff你".encode() + b"\xff")
+    with pytest.raises(InputError, match=r"text is not valid UTF-8 at byte 6\b"):
+        read_text([], file)
+    pipe(monkeypatch, b"abc\xe4\xbd")
+    with pytest.raises(InputError, match="standard input is not valid UTF-8 at byte 3"):
+        read_text([], None)
+    with pytest.raises(InputError, match="the text is not valid UTF-8 at byte 2"):
+        read_text(["ab\udcff"], None)
+
+
+def test_text_over_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "text"
+    file.write_text("字" * MAX_TEXT_CHARS, encoding="utf-8")
+    assert len(read_text([], file)) == MAX_TEXT_CHARS
+    pipe(monkeypatch, b"a" * 1_000_000)
+    with pytest.raises(TooLargeError, match="longer than 200,000 characters"):
+        read_text([], None)
+    with pytest.raises(TooLargeError):
+        read_text([], Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("name", ["missing", ".", "nul\0"])
+def test_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ResourceError, match="cannot read"):
+        read_text([], Path(name))
+
+
+def test_terminal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    with pytest.raises(InputError, match="there is no text to speak"):
+        read_text([], None)
