@@ -1,0 +1,82 @@
+"""Hanzi to words with their parts of speech, by jieba's dictionary."""
+
+from cosykit.synthesis.text.mandarin.lexicon import Lexicon
+from cosykit.synthesis.text.mandarin.words import Word
+
+_LONGEST_OWN_WORD = 6
+
+# Before these the rest of a word of three characters belongs together: 小|老虎.
+PREFIXES = frozenset("小老大副总好不很我你他可有是看打吃买去来没又再最更太新旧高低前后")
+
+
+class Segmenter:
+    """Cuts a run of hanzi into words."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        import rjieba
+
+        # The Rust edition takes 33 MB and 0.12 s where jieba takes 110 MB and 0.8 s.
+        self._jieba = rjieba
+        self._lexicon = lexicon
+
+    def words(self, hanzi: str) -> list[Word]:
+        """Cut simplified hanzi into words; long unknown words into attached parts."""
+        # Without the hidden Markov model, which glues function words together (他长,
+        # 睡了|一觉); runs of single characters read better than wrong words.
+        tagged = self._jieba.tag(hanzi, False)
+        words = self._join_own([Word(text, pos) for text, pos in tagged])
+        return [part for word in words for part in self._parts(word)]
+
+    def _join_own(self, words: list[Word]) -> list[Word]:
+        """Join neighbours that make a word of our own dictionary, longest first."""
+        joined: list[Word] = []
+        start = 0
+        while start < len(words):
+            end, text = start + 1, words[start].text
+            for stop in range(start + 2, min(len(words), start + 4) + 1):
+                text += words[stop - 1].text
+                if len(text) > _LONGEST_OWN_WORD:
+                    break
+                if self._lexicon.is_own(text):
+                    end = stop
+            run = words[start:end]
+            joined.append(Word("".join(word.text for word in run), run[-1].pos))
+            start = end
+        return joined
+
+    def _parts(self, word: Word) -> list[Word]:
+        if len(word.text) < 3 or self._lexicon.word(word.text):
+            return [word]
+        texts = self._split(word.text)
+        return [
+            Word(text, self._pos(text), attached=place > 0)
+            for place, text in enumerate(texts)
+        ]
+
+    def _split(self, text: str) -> list[str]:
+        """Cut into the fewest known parts, of lengths as equal as possible."""
+        best: list[tuple[int, list[str]]] = [(0, [])]
+        for end in range(1, len(text) + 1):
+            cuts = [
+                (best[start][0] + _cost(text, start, end), start)
+                for start in range(end)
+                if end - start < len(text) and self._known(text[start:end])
+            ]
+            cost, start = min(cuts)
+            best.append((cost, [*best[start][1], text[start:end]]))
+        return best[-1][1]
+
+    def _pos(self, text: str) -> str:
+        return self._jieba.tag(text, False)[0][1]
+
+    def _known(self, text: str) -> bool:
+        return len(text) == 1 or bool(
+            self._lexicon.word(text) or self._jieba.has_word(text)
+        )
+
+
+def _cost(text: str, start: int, end: int) -> int:
+    """Count a part as 100 and its length squared; a lone prefix is a little dearer."""
+    lone_prefix = start == 0 and end == 1 and text[0] not in PREFIXES
+    torn_prefix = start == 0 and end > 1 and text[0] in PREFIXES
+    return 100 + (end - start) ** 2 + (lone_prefix or torn_prefix)
