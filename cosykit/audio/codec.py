@@ -5,6 +5,7 @@ start of a file once more, with what only the end could tell.
 """
 
 from dataclasses import dataclass, field
+from hashlib import md5
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 CodedFormat = Literal["mp3", "opus", "aac", "flac"]
 
 _FLAC_START = b"fLaC" + bytes([0, 0, 0, 34])
+_FLAC_MD5_AT = 18
 _FLAC_BLOCKS_A_SECOND = 25
 
 
@@ -131,6 +133,7 @@ class CodedWriter:
         self._pending: list[Samples] = []
         self._pending_size = 0
         self._samples = self._frames = self._size_bytes = 0
+        self._md5 = md5(usedforsecurity=False)
         self._sink = _Sink()
         # Bit-exact leaves out version strings and random serial numbers: the same
         # samples give the same bytes.
@@ -188,8 +191,10 @@ class CodedWriter:
                     size_bytes=self._size_bytes,
                 )
             case "flac":
-                # The encoder updates its stream information when it ends.
-                return _FLAC_START + (self._stream.codec_context.extradata or b"")
+                # The encoder keeps its stream information up to date, but for the
+                # checksum, which FFmpeg spoils when it drains the encoder twice.
+                info = self._stream.codec_context.extradata or b""
+                return _FLAC_START + info[:_FLAC_MD5_AT] + self._md5.digest()
             case "opus" | "aac":
                 return b""
 
@@ -200,9 +205,13 @@ class CodedWriter:
     def _encode(self, samples: Samples) -> None:
         from av import AudioFrame
 
-        sample_format = self._stream.codec_context.format.name
-        planes = to_pcm16(samples) if sample_format == "s16" else samples
-        frame = AudioFrame.from_ndarray(planes[np.newaxis], sample_format, "mono")
+        if self._format == "flac":
+            pcm = to_pcm16(samples)
+            self._md5.update(pcm.tobytes())
+            frame = AudioFrame.from_ndarray(pcm[np.newaxis], "s16", "mono")
+        else:
+            sample_format = self._stream.codec_context.format.name
+            frame = AudioFrame.from_ndarray(samples[np.newaxis], sample_format, "mono")
         frame.sample_rate = self._sample_rate
         self._mux(self._stream.encode(frame))
 

@@ -1,8 +1,9 @@
 """Read an audio file that a stranger may have made.
 
 The file is read into memory first and FFmpeg sees nothing but those bytes: only plain
-audio containers are allowed, none that names other files or addresses, and what it
-decodes is bounded, because a few kilobytes of FLAC can be hours of silence.
+audio containers and the codecs that people use are allowed, nothing that names other
+files or addresses, and the length is bounded, because a few kilobytes of FLAC can be
+hours of silence.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
     from av import AudioFrame, Packet
     from av.audio.stream import AudioStream
 
-_CONTAINERS = "wav,mp3,flac,ogg,aac,mov,matroska,aiff"
+_CONTAINERS = ("wav", "mp3", "flac", "ogg", "aac", "mov", "matroska", "aiff")
+_DECODERS = (
+    *("aac", "alac", "flac", "mp3", "mp3float", "opus", "vorbis"),
+    *("pcm_u8", "pcm_alaw", "pcm_mulaw", "pcm_s16le", "pcm_s16be", "pcm_s24le"),
+    *("pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_f64le"),
+)
+# PyAV 18 reads beyond the planes of a frame that has eight or more, and crashes.
+_MOST_CHANNELS = 6
 _LOWEST_RATE = 4_000
 _HIGHEST_RATE = 192_000
 _HINT = "Use a WAV, MP3, FLAC, Opus, Ogg, AAC or M4A file"
@@ -88,17 +96,28 @@ def _decoded(content: bytes) -> Iterator[tuple[Samples, int]]:
     """Decode the first audio stream, frame by frame, with its one rate."""
     import av
 
-    options = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "none"}
+    options = {
+        "format_whitelist": ",".join(_CONTAINERS),
+        "codec_whitelist": ",".join(_DECODERS),
+        "protocol_whitelist": "none",
+    }
     rate = 0
     try:
         with av.open(
             BytesIO(content), "r", options=options, metadata_errors="replace"
         ) as container:
-            for packet in container.demux(container.streams.audio[0]):
+            stream = container.streams.audio[0]
+            # FFmpeg heeds the list of codecs while it probes, PyAV does not afterwards.
+            codec = stream.codec_context
+            if not codec or codec.name not in _DECODERS:
+                raise InputError("the codec of the file is not supported", hint=_HINT)
+            for packet in container.demux(stream):
                 for frame in _frames(packet):
                     rate = rate or _checked_rate(frame.sample_rate)
                     if frame.sample_rate != rate:
-                        raise InputError("the audio changes its sample rate midway")
+                        raise InputError(
+                            "the audio changes its sample rate midway", hint=_HINT
+                        )
                     yield _mono(frame), rate
     except InputError:
         raise
@@ -126,15 +145,20 @@ def _checked_rate(rate: int) -> int:
 
 def _mono(frame: "AudioFrame") -> Samples:
     """Mix the channels of a frame in equal parts, in [-1, 1]."""
+    channels = frame.layout.nb_channels
+    if not 1 <= channels <= _MOST_CHANNELS:
+        raise InputError(
+            f"the audio has {channels} channels", hint="Mix it down to mono or stereo"
+        )
     planes = frame.to_ndarray()
+    if not np.isfinite(planes).all():
+        raise InputError("the audio holds values that are not numbers", hint=_HINT)
     if not frame.format.is_planar:
-        planes = planes.reshape(-1, frame.layout.nb_channels).T
+        planes = planes.reshape(-1, channels).T
     mixed = planes.mean(axis=0, dtype=np.float64)
     if planes.dtype.kind == "u":
         mixed -= 128
     if planes.dtype.kind in "iu":
         mixed /= 1 << (8 * planes.itemsize - 1)
-    if not np.isfinite(mixed).all():
-        raise InputError("the audio holds values that are not numbers", hint=_HINT)
     samples: Samples = np.clip(mixed, -1, 1).astype(np.float32)
     return samples

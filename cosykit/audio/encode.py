@@ -12,7 +12,7 @@ samples by so much at most; a decoded stream is longer than the samples by `padd
 | pcm    | none  | 0 ms   | none                                  |
 | flac   | 40 ms | 40 ms  | none                                  |
 | opus   | 20 ms | 46 ms  | none: start and end are trimmed       |
-| mp3    | 24 ms | 70 ms  | up to 50 ms after; trimmed in a file  |
+| mp3    | 24 ms | 94 ms  | up to 50 ms after; trimmed in a file  |
 | aac    | 43 ms | 86 ms  | 43 ms before, up to 43 ms after       |
 
 Another sample rate adds the delay of the resampler. AAC in ADTS cannot say what to

@@ -25,7 +25,7 @@ from errno import (
 )
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 from uuid import uuid4
 
 from cosykit.audio.encode import Encoder
@@ -103,7 +103,7 @@ def write_audio(
 
 
 def write_stream(
-    sink: BinaryIO,
+    sink: IO[bytes],
     audio_format: AudioFormat,
     chunks: Iterable[AudioChunk],
     *,
@@ -128,7 +128,7 @@ def write_stream(
 
 
 def _pour(
-    sink: BinaryIO,
+    sink: IO[bytes],
     audio_format: AudioFormat,
     chunks: Iterable[AudioChunk],
     sample_rate: int | None,
@@ -151,7 +151,7 @@ def _pour(
         return written, encoder.header()
 
 
-def _write(sink: BinaryIO, content: bytes, name: str | Path) -> int:
+def _write(sink: IO[bytes], content: bytes, name: str | Path) -> int:
     unwritten = memoryview(content)
     with _naming(name):
         while unwritten:
@@ -161,7 +161,7 @@ def _write(sink: BinaryIO, content: bytes, name: str | Path) -> int:
 
 
 @contextmanager
-def _replacement(path: Path) -> Iterator[BinaryIO]:
+def _replacement(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place of the named one if the block ends well."""
     with _naming(path):
         target = path.resolve()
@@ -171,7 +171,7 @@ def _replacement(path: Path) -> Iterator[BinaryIO]:
         with _naming(path):
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         # Unbuffered: closing a full buffer would fail on a full disk once more.
-        with open(descriptor, "wb", buffering=0) as sink:  # noqa: PTH123
+        with os.fdopen(descriptor, "wb", buffering=0) as sink:
             yield sink
             with _naming(path):
                 os.fsync(descriptor)
@@ -192,12 +192,12 @@ def _mode_of(target: Path) -> int:
     return stat.S_IMODE(target.stat().st_mode)
 
 
-def _open_special(path: Path) -> BinaryIO | None:
+def _open_special(path: Path) -> IO[bytes] | None:
     """Open a pipe, a device or a descriptor in place; None for a regular file."""
     descriptor = _descriptor(path)
     if descriptor is not None:
         # Opened by name, a descriptor that leads to a file would start it anew.
-        return open(os.dup(descriptor), "wb", buffering=0)  # noqa: PTH123
+        return os.fdopen(os.dup(descriptor), "wb", buffering=0)
     try:
         kind = path.stat().st_mode
     except FileNotFoundError:

@@ -5,7 +5,7 @@ frame, silent audio to players that do not know it, tells the others how many sa
 drop; once the stream has ended it also tells its length. FFmpeg writes such a frame
 only where it can seek back to it, hence ours.
 
-    header │ side information │ "Info" │ flags [frames, bytes] │ "LAME3.100" … delays …
+    header │ side information │ "Info" flags [frames] bytes │ "LAME3.100" … delays …
 """
 
 import struct
@@ -15,7 +15,9 @@ ENCODER_DELAY = 576
 """Samples that LAME puts before the audio."""
 
 _MPEG1_RATES = (44100, 48000, 32000)
-_HAS_FRAMES_AND_BYTES = 0b11
+_HAS_FRAMES = 0b01
+_HAS_BYTES = 0b10
+_UNKNOWN_SIZE = 0xFFFFFFFF
 _CONSTANT_BIT_RATE = 1
 _MONO_ORIGINAL = 0xC4
 
@@ -58,7 +60,9 @@ def mpeg_of(sample_rate: int) -> Mpeg:
 
 def info_frame(sample_rate: int) -> bytes:
     """Build the frame for a stream whose length is not known yet."""
-    return _frame(sample_rate, struct.pack(">I", 0), padding=0)
+    # FFmpeg takes the frame for audio if it tells neither frames nor bytes.
+    length = struct.pack(">II", _HAS_BYTES, _UNKNOWN_SIZE)
+    return _frame(sample_rate, length, padding=0)
 
 
 def final_info_frame(
@@ -72,7 +76,7 @@ def final_info_frame(
         frames: Frames that came out of it.
         size_bytes: Length of the whole stream with this frame.
     """
-    length = struct.pack(">III", _HAS_FRAMES_AND_BYTES, frames, size_bytes)
+    length = struct.pack(">III", _HAS_FRAMES | _HAS_BYTES, frames, size_bytes)
     coded = frames * mpeg_of(sample_rate).frame_samples
     return _frame(sample_rate, length, padding=coded - ENCODER_DELAY - samples)
 

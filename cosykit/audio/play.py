@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from types import MappingProxyType
-from typing import BinaryIO
+from typing import IO
 
 from cosykit.audio.file import write_audio, write_stream
 from cosykit.errors import ResourceError
@@ -26,6 +26,8 @@ _PLAYERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 _FILE_PLAYER = "afplay"
 """The player of macOS, which takes only a finished file."""
+
+_PLAYER_HINT = "Check the sound output of this machine, or write a file with -o"
 
 
 def play(chunks: Iterable[AudioChunk]) -> None:
@@ -74,30 +76,40 @@ def _play_file(program: str, chunks: Iterable[AudioChunk]) -> None:
 @contextmanager
 def _player(command: list[str], stdin: int) -> Iterator[subprocess.Popen[bytes]]:
     """Run a player; wait for it if the block ends well, and kill it otherwise."""
-    with (
-        TemporaryFile() as complaints,
-        subprocess.Popen(  # noqa: S603  (a known player, no outside words)
+    name = Path(command[0]).name
+    with TemporaryFile() as complaints:
+        with _started(command, stdin, complaints) as process:
+            try:
+                yield process
+                process.wait()
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
+            raise ResourceError(
+                f"{name} failed: {_last_line(complaints)}", hint=_PLAYER_HINT
+            )
+
+
+def _started(
+    command: list[str], stdin: int, complaints: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603  (a known player, no outside words)
             command,
+            # Unbuffered: closing a full buffer would fail once more if it has gone.
             bufsize=0,
             stdin=stdin,
             stdout=subprocess.DEVNULL,
             stderr=complaints,
-        ) as process,
-    ):
-        try:
-            yield process
-            process.wait()
-        except BaseException:
-            process.kill()
-            raise
-        if process.returncode != 0:
-            raise ResourceError(
-                f"{Path(command[0]).name} failed: {_last_line(complaints)}",
-                hint="Check the sound output of this machine, or write a file with -o",
-            )
+        )
+    except OSError as error:
+        raise ResourceError(
+            f"cannot start {command[0]}: {error.strerror}", hint=_PLAYER_HINT
+        ) from error
 
 
-def _last_line(complaints: BinaryIO) -> str:
+def _last_line(complaints: IO[bytes]) -> str:
     complaints.seek(0)
     lines = complaints.read().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "no reason")
