@@ -1,0 +1,135 @@
+"""The standard text front end: what a user wrote, to sentences ready to be spoken.
+
+    text ─▶ clean ─▶ user's readings ─▶ zones ─▶ normalise ─▶ sentences ─▶ spans
+
+A zone is a stretch whose numbers are read in one language; a span is a stretch whose
+letters are. The user's readings pass through as held characters, see `pronunciations`.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from cosykit.config.schema import TextSettings
+from cosykit.errors import InputError
+from cosykit.synthesis.text.clean import clean
+from cosykit.synthesis.text.language import main_language_of_clean, spans, zones
+from cosykit.synthesis.text.pronunciations import Pronunciations
+from cosykit.synthesis.text.scripts import (
+    foreign_script,
+    has_letters,
+    is_speakable,
+    romanize,
+)
+from cosykit.synthesis.text.sentences import join_silent, split_sentences
+from cosykit.types import Language, Sentence
+
+
+class StandardFrontend:
+    """Cleans, normalises and splits Mandarin, English, Japanese and mixed text.
+
+    It keeps no state between texts, so any number of threads may use one.
+
+    Args:
+        normalize: Whether to write out numbers, dates, units and signs.
+        pronunciations: The user's own readings, word to reading.
+
+    Raises:
+        ConfigError: A pronunciation cannot be used.
+    """
+
+    def __init__(
+        self,
+        *,
+        normalize: bool = True,
+        pronunciations: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._normalizes = normalize
+        self._pronunciations = Pronunciations(pronunciations)
+
+    def sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
+        """Turn raw text into sentences that lose and repeat nothing.
+
+        Raises:
+            InputError: Nothing in the text can be spoken.
+        """
+        held = self._pronunciations.hold(clean(text))
+        _check_speakable(text, held, language)
+        main = language or main_language_of_clean(held)
+        sentences = [
+            sentence
+            for line in join_silent(romanize(held).splitlines(keepends=True))
+            for sentence in self._paragraph(line, main)
+        ]
+        if not sentences:
+            raise _nothing_to_speak()
+        return sentences
+
+    def _paragraph(self, line: str, main: Language) -> list[Sentence]:
+        text = line.replace("\n", " ").strip()
+        if self._normalizes:
+            text = "".join(_written_out(*zone) for zone in zones(text, main))
+        pieces = [
+            piece.strip() for piece in split_sentences(text) if is_speakable(piece)
+        ]
+        return [
+            Sentence(
+                tuple(map(self._pronunciations.release, spans(piece, main))),
+                ends_paragraph=line.endswith("\n") and number == len(pieces),
+            )
+            for number, piece in enumerate(pieces, 1)
+        ]
+
+
+def _written_out(text: str, language: Language) -> str:
+    if language == "en":
+        from cosykit.synthesis.text.normalize.english import normalize_english
+
+        return normalize_english(text)
+    if language == "ja":
+        from cosykit.synthesis.text.normalize.japanese import normalize_japanese
+
+        return normalize_japanese(text)
+    from cosykit.synthesis.text.normalize.mandarin import normalize_mandarin
+
+    return normalize_mandarin(text)
+
+
+def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
+    if language == "ko":
+        raise InputError(
+            "Korean text cannot be read yet",
+            hint="Write Chinese, English or Japanese",
+            param="language",
+        )
+    if not raw.strip():
+        raise InputError(
+            "the text is empty", hint="Write at least one word", param="text"
+        )
+    script = None if has_letters(plain) else foreign_script(plain)
+    if script:
+        raise InputError(
+            f"text in the {script} script cannot be spoken",
+            hint="Write Chinese, English or Japanese",
+            param="text",
+        )
+    if not is_speakable(plain):
+        raise _nothing_to_speak()
+
+
+def _nothing_to_speak() -> InputError:
+    return InputError(
+        "the text has nothing to speak, only punctuation, emoji or markup",
+        hint="Write at least one word or number",
+        param="text",
+    )
+
+
+def open_frontend(settings: TextSettings) -> StandardFrontend:
+    """Open the front end; the entry point `standard` of `cosykit.text_frontends`.
+
+    Raises:
+        ConfigError: A pronunciation cannot be used.
+    """
+    return StandardFrontend(
+        normalize=settings.normalize, pronunciations=settings.pronunciations
+    )

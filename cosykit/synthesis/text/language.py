@@ -1,0 +1,156 @@
+"""Which language each part of a text is in.
+
+Letters decide: kana are Japanese, Latin letters English; Han characters are Chinese,
+unless kana stand in the same sentence or the whole text is Japanese. Digits and
+symbols have no language of their own; they go with the words around them.
+"""
+
+import re
+from collections.abc import Iterator
+
+from cosykit.synthesis.text.clean import clean
+from cosykit.synthesis.text.scripts import (
+    CJK,
+    HAN,
+    HELD_CJK,
+    HELD_LATIN,
+    KANA,
+    LATIN,
+)
+from cosykit.types import Language, Span
+
+_SENTENCE = re.compile(r"[^。！？!?\n]+[。！？!?\n]*|[。！？!?\n]+")
+_CJK_LETTER = re.compile(f"[{CJK}]")
+_KANA_LETTER = re.compile(f"[{KANA}]")
+_LATIN_WORD = re.compile(f"[{LATIN}]+")
+_HAN_RUN = re.compile(f"[{HAN}]+")
+# Written the same way in Japanese standards, but in no Japanese sentence of today.
+_CHINESE_ONLY = re.compile("[你您她妳們這嗎吧呢啦哪]")
+
+# What has no CJK letter: Latin words with the digits and symbols among them.
+_GAP = re.compile(f"[^{CJK}]+")
+# Of a gap, what is English: from its first word to its last, or to its last comma.
+_WORDS = re.compile(f"[{LATIN}](?:.*(?:[{LATIN}]\\S*|[,;:](?= ))|\\S*)", re.S)
+_LOWER_CASE_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
+
+_TOKEN = re.compile(
+    f"(?P<held>[{HELD_CJK}{HELD_LATIN}])|(?P<han>[{HAN}]+)|(?P<kana>[{KANA}]+)"
+    "|(?P<latin>[A-Za-z]+)"
+)
+_HELD = re.compile(f"([{HELD_CJK}{HELD_LATIN}])")
+_OPENING = re.compile(r"[“（(\"']*\Z")
+
+
+def main_language(text: str) -> Language:
+    """Tell the language that most of a text is in; Mandarin when nothing tells."""
+    return main_language_of_clean(clean(text))
+
+
+def main_language_of_clean(text: str) -> Language:
+    """Tell the main language of a text that has been cleaned."""
+    weights: dict[Language, int] = {"zh": 0, "en": 0, "ja": 0}
+    for sentence in _SENTENCE.findall(text):
+        letters = len(_CJK_LETTER.findall(sentence))
+        weights[cjk_language(sentence, "zh")] += letters
+        weights["en"] += len(_LATIN_WORD.findall(sentence))
+    return max(weights, key=weights.__getitem__)
+
+
+def cjk_language(sentence: str, main: Language) -> Language:
+    """Tell the language of the Han characters of one sentence."""
+    if main == "ja" or _KANA_LETTER.search(sentence):
+        return "zh" if _is_chinese(sentence) else "ja"
+    return "yue" if main == "yue" else "zh"
+
+
+def _is_chinese(sentence: str) -> bool:
+    if _CHINESE_ONLY.search(sentence):
+        return True
+    # The character set of Japanese has no simplified characters.
+    return any(
+        len(run.encode("euc_jis_2004", "ignore")) < 2 * len(run)
+        for run in _HAN_RUN.findall(sentence)
+    )
+
+
+def zones(paragraph: str, main: Language) -> Iterator[tuple[str, Language]]:
+    """Cut a paragraph into stretches whose numbers are read in one language.
+
+    A Latin word or name in a Chinese sentence takes Chinese numbers (`iPhone 15` is
+    iPhone 十五); a phrase of English takes English ones. Joined, the stretches are the
+    paragraph.
+    """
+    pending, language = "", main
+    for sentence in _SENTENCE.findall(paragraph):
+        for text, its_language in _sentence_zones(sentence, main):
+            if its_language != language and pending:
+                yield pending, language
+                pending = ""
+            pending, language = pending + text, its_language
+    if pending:
+        yield pending, language
+
+
+def _sentence_zones(sentence: str, main: Language) -> Iterator[tuple[str, Language]]:
+    if not _CJK_LETTER.search(sentence):
+        yield sentence, "en" if _is_phrase(sentence) else main
+        return
+    cjk = cjk_language(sentence, main)
+    position = 0
+    for gap in _GAP.finditer(sentence):
+        words = _WORDS.search(gap.group())
+        if not words or not (main == "en" or _is_phrase(gap.group())):
+            continue
+        # At an edge of the sentence no CJK letter is there to take the remainder.
+        at_start, at_end = gap.start() == 0, gap.end() == len(sentence)
+        start = 0 if at_start else gap.start() + words.start()
+        end = len(sentence) if at_end else gap.start() + words.end()
+        yield sentence[position:start], cjk
+        yield sentence[start:end], "en"
+        position = end
+    yield sentence[position:], cjk
+
+
+def _is_phrase(latin: str) -> bool:
+    return len(_LOWER_CASE_WORD.findall(latin)) > 1
+
+
+def spans(sentence: str, main: Language) -> list[Span]:
+    """Cut a sentence into its languages; joined, the spans are the sentence.
+
+    Punctuation and digits go with the word before them, at the start of the sentence
+    and in opening brackets and quotes with the word after. A held character is a span
+    of its own.
+    """
+    runs = list(_runs(sentence, main)) or [(0, main)]
+    ends = [start for start, _ in runs[1:]] + [len(sentence)]
+    return [
+        Span(text, language)
+        for (start, language), end in zip(runs, ends, strict=True)
+        for text in _HELD.split(sentence[start:end])
+        if text
+    ]
+
+
+def _runs(sentence: str, main: Language) -> Iterator[tuple[int, Language]]:
+    """Yield where each run of one language starts; held characters never join one."""
+    cjk = cjk_language(sentence, main)
+    before: Language | None = None
+    was_held = False
+    position = 0
+    for token in _TOKEN.finditer(sentence):
+        language = _language(token, cjk)
+        is_held = token.lastgroup == "held"
+        if is_held or was_held or language != before:
+            between = sentence[position : token.start()]
+            opening = _OPENING.search(between)
+            start = token.start() - (len(opening.group()) if opening else 0)
+            yield (start if before else 0), language
+        before, was_held = language, is_held
+        position = token.end()
+
+
+def _language(token: re.Match[str], cjk: Language) -> Language:
+    if token.lastgroup == "kana":
+        return "ja"
+    return "en" if _LATIN_WORD.match(token.group()) else cjk

@@ -1,0 +1,1 @@
+"""Numbers, dates, units and symbols written out as they are spoken."""

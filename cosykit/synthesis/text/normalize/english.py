@@ -1,0 +1,156 @@
+"""Write out what is not words in English text."""
+
+import re
+
+from cosykit.synthesis.text.normalize.abbreviations import ABBREVIATIONS
+from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
+from cosykit.synthesis.text.normalize.english_codes import CODES, MODELS
+from cosykit.synthesis.text.normalize.english_dates import DATES, TIMES
+from cosykit.synthesis.text.normalize.english_numbers import cardinal, ordinal, spell
+from cosykit.synthesis.text.normalize.english_quantities import (
+    COUNTS,
+    QUANTITIES,
+    RANGES,
+    RATIOS,
+)
+from cosykit.synthesis.text.normalize.roman import in_digits, roman_value
+from cosykit.synthesis.text.normalize.rules import Rule, one_of, rewrite, rule
+from cosykit.synthesis.text.normalize.symbols import only_words
+
+_ADDRESS_WORDS = AddressWords(
+    signs={
+        ".": "dot",
+        "/": "slash",
+        "\\": "backslash",
+        ":": "colon",
+        "-": "dash",
+        "_": "underscore",
+        "@": "at",
+        "?": "question mark",
+        "=": "equals",
+        "&": "and",
+        "#": "hash",
+        "+": "plus",
+        "%": "percent",
+        "~": "tilde",
+    },
+    spell=spell,
+    hashtag="hashtag ",
+    spaced=True,
+)
+
+_LONG_NUMBERS: tuple[Rule, ...] = (
+    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
+    rule(
+        r"(?<![\d.])(\d{1,15})\.(\d{17,})",
+        lambda match: f"{cardinal(match[1])} point {spell(match[2])}",
+    ),
+    rule(r"\d{17,}", lambda match: spell(match.group())),
+)
+
+_MONARCHS = one_of(
+    "Alexander Benedict Catherine Charles Edward Elizabeth Francis Frederick George"
+    " Henry James John Louis Mary Napoleon Nicholas Paul Peter Philip Pius Richard"
+    " William Wilhelm"
+)
+_NUMBERED = one_of(
+    "Act Appendix Article Book Chapter Class Figure Grade Level Mark Module Part Phase"
+    " Scene Section Stage Step Table Tier Title Type Unit Vol Volume War"
+)
+
+
+def _monarch(match: re.Match[str]) -> str:
+    value = roman_value(match[2])
+    return f"{match[1]} the {ordinal(str(value))}" if value else match.group()
+
+
+_PREPARED: tuple[Rule, ...] = (
+    rule(rf"\b({_MONARCHS}) ([IVX]{{2,5}})\b", _monarch),
+    rule(rf"\b(?:{_NUMBERED}) ([IVXLC]{{1,6}})\b", in_digits),
+    rule(
+        r"\b(?!The|His|Her|And|For)[A-Z][a-z]{2,} (II|III|VII|VIII|IX|XI+|XI?V)\b",
+        in_digits,
+    ),
+    rule(r"===?", "="),
+    rule(r"!=", "≠"),
+    rule(r">=|≧|⩾", "≥"),
+    rule(r"<=|≦|⩽", "≤"),
+    rule(r"(?<![\w)])~ ?(?=[\d$€£])", "about "),
+    rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", " times "),
+    rule(r"\bw/o\b", "without"),
+    rule(r"\bw/(?= ?[a-z])", "with "),
+)
+
+_SIGNS: tuple[Rule, ...] = (
+    rule(r"\b([CF])#(?!\w)", r"\1 sharp"),
+    rule(r"(?<=[A-Za-z])\+\+", " plus plus"),
+    rule(r"\^2(?!\d)", " squared"),
+    rule(r"\^3(?!\d)", " cubed"),
+    rule(r"\^\(?(-?[A-Za-z\d]{1,16})\)?", r" to the power of \1"),
+    rule(r" ?= ?(?=[\w(√-])", " equals "),
+    rule(r"(?<=[\w)%])\+(?!\w)", " plus"),
+    rule(r" ?\+ ?(?=[\w(])", " plus "),
+    rule(r" ?÷ ?", " divided by "),
+    rule(r"(?<=\w) ?× ?(?=\w)", " times "),
+    rule(r" ?≥ ?", " greater than or equal to "),
+    rule(r" ?≤ ?", " less than or equal to "),
+    rule(r" ?≠ ?", " not equal to "),
+    rule(r" ?[≈≒] ?", " approximately "),
+    rule(r" ?± ?", " plus or minus "),
+    rule(r"√ ?", " square root of "),
+    rule(r"(?<=[\w)]) ?> ?(?=[\w(-])", " greater than "),
+    rule(r"(?<=[\w)]) ?< ?(?=[\w(-])", " less than "),
+    rule(r" ?& ?", " and "),
+    rule(r" ?@ ?(?=\S)", " at "),
+    rule(r" ?% ?", " percent "),
+    rule(r" ?° ?", " degrees "),
+)
+_SIGN_NAMES = str.maketrans(
+    {
+        "‰": " per mille ",
+        "$": " dollar ",
+        "€": " euro ",
+        "£": " pound ",
+        "∞": " infinity ",
+        "α": " alpha ",
+        "β": " beta ",
+        "γ": " gamma ",
+        "δ": " delta ",
+        "Δ": " delta ",
+        "ε": " epsilon ",
+        "θ": " theta ",
+        "λ": " lambda ",
+        "μ": " mu ",
+        "π": " pi ",
+        "σ": " sigma ",
+        "Σ": " sigma ",
+        "φ": " phi ",
+        "ω": " omega ",
+        "Ω": " omega ",
+    }
+)
+
+# Each kind of thing is read before the kinds that its parts could pass for.
+_RULES: tuple[Rule, ...] = (
+    *_LONG_NUMBERS,
+    *address_rules(_ADDRESS_WORDS),
+    *ABBREVIATIONS,
+    *_PREPARED,
+    *DATES,
+    *CODES,
+    *TIMES,
+    *RANGES,
+    *RATIOS,
+    *QUANTITIES,
+    *MODELS,
+    *_SIGNS,
+    *COUNTS,
+)
+
+
+def normalize_english(text: str) -> str:
+    """Write numbers, dates, units and signs as American English speaks them.
+
+    Line breaks are not expected.
+    """
+    return only_words(rewrite(text, _RULES).translate(_SIGN_NAMES), pause=", ")

@@ -1,0 +1,116 @@
+"""Telephone numbers, versions, model numbers and other codes in English."""
+
+import re
+
+from cosykit.synthesis.text.normalize.english_numbers import (
+    cardinal,
+    number,
+    pairs,
+    spell,
+)
+from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+
+_PHONE_START = r"(?<![\w.-])"
+# Before a number of three or four digits that is said in pairs.
+_NAMED = one_of(
+    "Boeing Airbus Flight flight Room room Route route Highway highway Interstate Suite"
+    " suite Apartment Apt Bus bus Gate Unit Building Studio"
+)
+_CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial")
+_MODEL = (
+    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
+    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
+)
+_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
+# 3-year-old, 5-star: a quantity before a word.
+_COMPOUND = re.compile(r"\d+(?:-[A-Za-z]{2,})+")
+
+
+def _phone(match: re.Match[str]) -> str:
+    groups = filter(None, re.split(r"\D+", match.group()))
+    plus = "plus " if match.group().startswith("+") else ""
+    return plus + ", ".join(
+        "eight hundred" if group == "800" else spell(group) for group in groups
+    )
+
+
+def _chain(match: re.Match[str]) -> str:
+    groups = match.group().split("-")
+    if sum(map(len, groups)) > 6:
+        return ", ".join(map(spell, groups))
+    return " ".join(map(cardinal, groups))
+
+
+def dotted(text: str) -> str:
+    """Read a version or an address of numbers: 2.0.1 as two point zero point one."""
+    return " point ".join(
+        cardinal(group) if len(group) < 3 else spell(group) for group in text.split(".")
+    )
+
+
+def model_digits(digits: str) -> str:
+    """Read the digits of a model number: 380 as three eighty, 705 as seven oh five."""
+    if "." in digits:
+        return dotted(digits) if digits.count(".") > 1 else number(digits)
+    if digits.strip("0") and digits[0] != "0":
+        is_round = len(digits) == 3 and digits.endswith("00")
+        if len(digits) < 3 or is_round:
+            return cardinal(digits)
+    return pairs(digits) if len(digits) in (3, 4) else spell(digits)
+
+
+def _model(match: re.Match[str]) -> str:
+    token = match.group()
+    parts = _MODEL_PART.findall(token)
+    if not any(part[0].isdigit() for part in parts):
+        return token
+    if _COMPOUND.fullmatch(token):
+        return cardinal(parts[0]) + token[len(parts[0]) :]
+    words = []
+    for part in parts:
+        if part == ".":
+            words.append("point")
+        elif part != "-":
+            words.append(part if part.isalpha() else model_digits(part))
+    return " ".join(words)
+
+
+CODES: tuple[Rule, ...] = (
+    rule(r"\b[vV](?=\d)", "version "),
+    rule(
+        rf"{_PHONE_START}\+?1[- .]\(?\d{{3}}\)?[- .]\d{{3}}[- .]\d{{4}}(?![\d-])",
+        _phone,
+    ),
+    rule(r"(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\d-])", _phone),
+    rule(r"\+\d{1,3}(?:[- ]?\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
+    rule(rf"{_PHONE_START}\d{{3}}-\d{{4}}(?![\d-])", _phone),
+    rule(
+        rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}})(?![\d.])",
+        lambda match: match[1] + match[2] + spell(match[3]),
+    ),
+    rule(
+        rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}})(?![\d.])",
+        lambda match: f"{match[1]} {pairs(match[2])}",
+    ),
+    rule(
+        r"\b(?:call|dial|Call|Dial) (\d{3})(?!\d)",
+        lambda m: f"{m[0][:-3]}{spell(m[1])}",
+    ),
+    rule(r"(?<![\w.-])911(?![\d.,-])", "nine one one"),
+    rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
+    rule(
+        r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
+        lambda match: dotted(match.group()),
+    ),
+)
+"""Rules for telephone numbers, versions and numbers that are spelt."""
+
+MODELS: tuple[Rule, ...] = (
+    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
+    rule(_MODEL, _model),
+    rule(
+        r"\b([A-Z]{2,} )(\d{3,4})(?![\d.,])",
+        lambda match: match[1] + model_digits(match[2]),
+    ),
+)
+"""Rules for names of letters and digits."""

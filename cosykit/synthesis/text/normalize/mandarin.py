@@ -1,0 +1,143 @@
+"""Write out what is not words in Mandarin text."""
+
+from cosykit.synthesis.text.normalize.abbreviations import ABBREVIATIONS
+from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
+from cosykit.synthesis.text.normalize.mandarin_codes import CODES, MODELS
+from cosykit.synthesis.text.normalize.mandarin_dates import DATES, TIMES
+from cosykit.synthesis.text.normalize.mandarin_numbers import cardinal, spell
+from cosykit.synthesis.text.normalize.mandarin_quantities import (
+    COUNTS,
+    QUANTITIES,
+    RANGES,
+    RATIOS,
+    SCORES,
+)
+from cosykit.synthesis.text.normalize.roman import in_digits
+from cosykit.synthesis.text.normalize.rules import Rule, rewrite, rule
+from cosykit.synthesis.text.normalize.symbols import only_words
+from cosykit.synthesis.text.scripts import CJK
+
+_ADDRESS_WORDS = AddressWords(
+    signs={
+        ".": "点",
+        "/": "斜杠",
+        "\\": "反斜杠",
+        ":": "冒号",
+        "-": "杠",
+        "_": "下划线",
+        "@": "艾特",
+        "?": "问号",
+        "=": "等于",
+        "&": "和",
+        "#": "井号",
+        "+": "加",
+        "%": "百分号",
+        "~": "波浪号",
+    },
+    spell=spell,
+    hashtag="",
+    spaced=False,
+)
+
+_LONG_NUMBERS: tuple[Rule, ...] = (
+    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
+    rule(
+        r"(?<![\d.])(\d{1,16})\.(\d{17,})",
+        lambda match: f"{cardinal(match[1])}点{spell(match[2])}",
+    ),
+    rule(r"\d{17,}", lambda match: spell(match.group())),
+)
+
+_PREPARED: tuple[Rule, ...] = (
+    # 共 3 个 is set with spaces and spoken without.
+    rule(rf"(?<=[\d%°]) (?=[{CJK}])", ""),
+    rule(rf"(?<=[{CJK}]) (?=[-+~]?[\d¥$€£])", ""),
+    rule(r"(?<=第)([IVXLC]{1,6})(?=[章节卷部篇册期阶类级届代集回幕季])", in_digits),
+    rule(
+        r"(?<=[\u4e00-\u9fff])(I{2,3}|IV|VI{1,3}|IX|X[IVX]{1,4})(?![A-Za-z\d])",
+        in_digits,
+    ),
+    rule(r"(?<![A-Za-z])(I|[IVX]{2,4})(?=[型期级])", in_digits),
+    rule(r"==|===", "="),
+    rule(r"!=", "≠"),
+    rule(r">=|≧|⩾", "≥"),
+    rule(r"<=|≦|⩽", "≤"),
+    rule(r"(?<![\w)])~ ?(?=[\d¥$])", "约"),
+    rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", "乘"),
+)
+
+_SIGNS: tuple[Rule, ...] = (
+    rule(r"\b([CF])#(?!\w)", r"\1 sharp"),
+    rule(r"(?<=[A-Za-z])\+\+", "加加"),
+    rule(r"\^2(?!\d)", "的平方"),
+    rule(r"\^3(?!\d)", "的立方"),
+    rule(r"\^\(?(-?[A-Za-z\d]{1,16})\)?", r"的\1次方"),
+    rule(r" ?= ?(?=[\w(√-])", "等于"),
+    rule(r"(?<=[\w)%])\+(?!\w)| ?\+ ?(?=[\w(])", "加"),
+    rule(r" ?÷ ?", "除以"),
+    rule(r"(?<=\w) ?× ?(?=\w)", "乘"),
+    rule(r" ?≥ ?", "大于等于"),
+    rule(r" ?≤ ?", "小于等于"),
+    rule(r" ?≠ ?", "不等于"),
+    rule(r" ?[≈≒] ?", "约等于"),
+    rule(r" ?± ?", "正负"),
+    rule(r"√ ?", "根号"),
+    rule(r"(?<=[\w)]) ?> ?(?=[\w(-])", "大于"),
+    rule(r"(?<=[\w)]) ?< ?(?=[\w(-])", "小于"),
+    rule(r"(?<=[A-Za-z]) ?& ?(?=[A-Za-z])", " and "),
+    rule(r"@(?=\S)", "艾特"),
+)
+_SIGN_NAMES = str.maketrans(
+    {
+        "&": "和",
+        "%": "百分号",
+        "‰": "千分号",
+        "$": "美元",
+        "€": "欧元",
+        "£": "英镑",
+        "°": "度",
+        "∞": "无穷大",
+        "〇": "零",
+        "α": "阿尔法",
+        "β": "贝塔",
+        "γ": "伽马",
+        "δ": "德尔塔",
+        "Δ": "德尔塔",
+        "ε": "艾普西隆",
+        "θ": "西塔",
+        "λ": "兰姆达",
+        "μ": "缪",
+        "π": "派",
+        "σ": "西格玛",
+        "Σ": "西格玛",
+        "φ": "斐",
+        "ω": "欧米伽",
+        "Ω": "欧姆",
+    }
+)
+
+# Each kind of thing is read before the kinds that its parts could pass for.
+_RULES: tuple[Rule, ...] = (
+    *_LONG_NUMBERS,
+    *address_rules(_ADDRESS_WORDS),
+    *_PREPARED,
+    *DATES,
+    *CODES,
+    *ABBREVIATIONS,
+    *SCORES,
+    *TIMES,
+    *RANGES,
+    *RATIOS,
+    *QUANTITIES,
+    *MODELS,
+    *_SIGNS,
+    *COUNTS,
+)
+
+
+def normalize_mandarin(text: str) -> str:
+    """Write numbers, dates, units and signs as Mandarin speaks them.
+
+    Latin words stay as they are. Line breaks are not expected.
+    """
+    return only_words(rewrite(text, _RULES).translate(_SIGN_NAMES), pause="，")

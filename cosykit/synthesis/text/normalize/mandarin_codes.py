@@ -1,0 +1,131 @@
+"""Telephone numbers, versions, model numbers and other codes in Mandarin."""
+
+import re
+
+from cosykit.synthesis.text.normalize.mandarin_numbers import (
+    cardinal,
+    number,
+    spell,
+    spell_phone,
+)
+from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+
+_PHONE_START = r"(?<![\w.-])"
+# Before a number that is dialled or typed digit by digit.
+_CODE_WORDS = one_of(
+    "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
+    " 帐号 密码 验证码 编号 学号 工号 单号 订单号 身份证 身份证号 证件号 车牌 车牌号"
+    " 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
+)
+# After a number of three digits or more that names a thing.
+_NAMED = one_of("房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程")
+# What follows an amount instead of a code.
+_COUNTED = "元块角平个万亿人部台分美年月天次"
+_EMERGENCY = r"(1(?:10|19|20|22|14))(?=报警|急救|火警|热线|电话|查询)"
+_SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
+
+_MODEL = (
+    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
+    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
+)
+_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
+
+
+def _phone(match: re.Match[str]) -> str:
+    digits = filter(None, re.split(r"\D+", match.group()))
+    groups = [spell_phone(group) for group in digits]
+    plus = "加" if match.group().startswith("+") else ""
+    return plus + "，".join(groups)
+
+
+def _grouped_mobile(match: re.Match[str]) -> str:
+    country, *groups = match.groups()
+    prefix = "加八六，" if country else ""
+    return prefix + "，".join(map(spell_phone, groups))
+
+
+def _named_code(match: re.Match[str]) -> str:
+    return match.group(1) + spell_phone(match.group(2))
+
+
+def _chain(match: re.Match[str]) -> str:
+    groups = match.group().split("-")
+    if sum(map(len, groups)) > 6:
+        return "，".join(map(spell_phone, groups))
+    return "杠".join(map(cardinal, groups))
+
+
+def dotted(text: str) -> str:
+    """Read a version or an address of numbers: 2.0.1 as 二点零点一."""
+    return "点".join(
+        cardinal(group) if len(group) < 3 else spell(group) for group in text.split(".")
+    )
+
+
+def model_digits(digits: str) -> str:
+    """Read the digits of a model number: 380 as 三八零, 100 as 一百."""
+    if "." in digits:
+        return dotted(digits) if digits.count(".") > 1 else number(digits)
+    is_short_or_round = len(digits) < 3 or (
+        len(digits) < 5 and digits[1:].strip("0") == ""
+    )
+    return cardinal(digits) if is_short_or_round else spell(digits)
+
+
+def _model(match: re.Match[str]) -> str:
+    parts = _MODEL_PART.findall(match.group())
+    if not any(part[0].isdigit() for part in parts):
+        return match.group()
+    words = ""
+    for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
+        if part == "-":
+            both_words = before.isalpha() and after.isalpha()
+            both_numbers = not (before.isalpha() or after.isalpha())
+            words += "-" if both_words else "，" if both_numbers else ""
+        elif part == ".":
+            words += "点"
+        else:
+            words += part if part.isalpha() else model_digits(part)
+    return words
+
+
+CODES: tuple[Rule, ...] = (
+    rule(r"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{1,6})(?![\d.])", r"\1号"),
+    rule(
+        rf"{_PHONE_START}(?:(\+86|0086|86(?=[- ]))[- ]?)?"
+        r"(1[3-9]\d)[- ]?(\d{4})[- ]?(\d{4})(?!\d)",
+        _grouped_mobile,
+    ),
+    rule(
+        rf"(?:{_PHONE_START}|\()(?:0\d{{2,3}}\)?[- ]?\d{{3,4}}[- ]?\d{{4}}"
+        r"(?:(?:-|转)\d{1,6})?)(?!\d)",
+        _phone,
+    ),
+    rule(rf"{_PHONE_START}[48]00[- ]?\d{{3}}[- ]?\d{{4}}(?!\d)", _phone),
+    rule(r"\+\d{1,3}(?:[- ]\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
+    rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
+    rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
+    rule(
+        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![\d.%{_COUNTED}])",
+        _named_code,
+    ),
+    rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
+    rule(rf"(?<![\d.])(){_EMERGENCY}", _named_code),
+    rule(rf"(?<![\w.])()({_SERVICE_NUMBERS})(?![\d.])", _named_code),
+    rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
+    rule(
+        r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
+        lambda match: dotted(match.group()),
+    ),
+)
+"""Rules for telephone numbers, versions and numbers that are spelt."""
+
+MODELS: tuple[Rule, ...] = (
+    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
+    rule(_MODEL, _model),
+    rule(
+        r"\b([A-Z]{2,} )(\d{3,5})(?![\d.])",
+        lambda match: match.group(1) + model_digits(match.group(2)),
+    ),
+)
+"""Rules for names of letters and digits."""

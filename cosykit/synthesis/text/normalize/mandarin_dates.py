@@ -1,0 +1,133 @@
+"""Dates and times in Mandarin."""
+
+import re
+
+from cosykit.synthesis.text.normalize.calendar import is_date, is_recent_year
+from cosykit.synthesis.text.normalize.mandarin_numbers import cardinal, counted, spell
+from cosykit.synthesis.text.normalize.rules import Rule, rule
+
+_DASH = r" ?[-~—至到] ?"
+_CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?"
+# A round number of years between such words is a span of time, not a year.
+_SPAN_BEFORE = re.compile(r"(?:近|约|有|过|经|达|历时|距今|已|整整)\Z")
+_SPAN_AFTER = re.compile(r"(?:多|来|前|之久|以上|左右|的?(?:历史|文明|时间|岁月))")
+
+
+def _plain(digits: str) -> str:
+    return cardinal(str(int(digits)))
+
+
+def _year_month_day(match: re.Match[str]) -> str:
+    year, _, month, day = match.groups()
+    if not is_date(month, day):
+        return match.group()
+    return f"{spell(year)}年{_plain(month)}月{_plain(day)}日"
+
+
+def _day_and_year(match: re.Match[str]) -> str:
+    month, day, year = match.groups()
+    if int(month) > 12:
+        month, day = day, month
+    if not is_date(month, day):
+        return match.group()
+    return f"{spell(year)}年{_plain(month)}月{_plain(day)}日"
+
+
+def _years(match: re.Match[str]) -> str:
+    first, last, unit = match.groups()
+    are_years = is_recent_year(first) and is_recent_year(last) and first < last
+    if not (unit or are_years):
+        return match.group()
+    return f"{spell(first)}到{spell(last)}{unit or ''}"
+
+
+def _year(match: re.Match[str]) -> str:
+    digits = match.group(1)
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    is_round = digits.endswith("00")
+    is_span = is_round and (
+        _SPAN_BEFORE.search(before) or _SPAN_AFTER.match(match.string, match.end())
+    )
+    if is_span or not "1000" <= digits <= "2999":
+        return f"{cardinal(digits)}年"
+    return f"{spell(digits)}年"
+
+
+def _decade(match: re.Match[str]) -> str:
+    digits = match.group(1)
+    return spell(digits) if len(digits) == 4 or digits[0] == "0" else cardinal(digits)
+
+
+def _time(match: re.Match[str]) -> str:
+    before, hour, minute, second, after = match.groups()
+    words = _hour(hour, (before or after or "").lower())
+    if second:
+        return f"{words}{_padded(minute)}分{_padded(second)}秒"
+    return words if minute == "00" else f"{words}{_padded(minute)}分"
+
+
+def _full_hour(match: re.Match[str]) -> str:
+    return _hour(match.group(1), match.group(2).lower())
+
+
+def _hour(hour: str, half: str) -> str:
+    value = int(hour)
+    if half:
+        if (half, value) == ("a", 12):
+            value = 0
+        return f"{_part_of_day(half, value)}{counted(str(value))}点"
+    return f"{counted(str(value))}点"
+
+
+def _part_of_day(half: str, hour: int) -> str:
+    if half == "a":
+        return "凌晨" if hour < 5 else "上午"
+    if hour == 12:
+        return "中午"
+    return "下午" if hour < 6 else "晚上"
+
+
+def _padded(digits: str) -> str:
+    zero = "零" if 0 < int(digits) < 10 else ""
+    return zero + _plain(digits)
+
+
+DATES: tuple[Rule, ...] = (
+    rule(
+        r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])日?(?:T(?=\d))?",
+        _year_month_day,
+    ),
+    rule(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])", _day_and_year),
+    rule(
+        rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?![\d.元]|[万亿])(年)?",
+        _years,
+    ),
+    rule(
+        r"(?<![\d.])((?:19|20)\d\d)[-/](0[1-9]|1[0-2])(?![\d/-]|月)",
+        lambda match: f"{spell(match.group(1))}年{_plain(match.group(2))}月",
+    ),
+    rule(r"(?<!\d)(\d{4}|\d{2})(?=年代)", _decade),
+    rule(r"(?<!\d)(\d{4})年", _year),
+    rule(
+        r"(?<!\d)(\d{2}(?=年\d{1,2}月)|0\d(?=年)|9[1-9](?=年))",
+        lambda match: spell(match.group(1)),
+    ),
+    rule(r"(?<!\d)0(\d)(?=[月日号])", r"\1"),
+    rule(r"(?<!\d)(\d[05])(?=后(?!面|来|天|的))", lambda match: spell(match.group(1))),
+)
+"""Rules for dates and years."""
+
+TIMES: tuple[Rule, ...] = (
+    rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1到"),
+    rule(
+        r"(?:\b([AaPp])[Mm] ?)?(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?"
+        r"(?![\d:])(?: ?([AaPp])\.?[Mm]\b\.?)?",
+        _time,
+    ),
+    rule(r"(?<![\w:.])(1[0-2]|0?[1-9]) ?([AaPp])\.?[Mm]\b\.?", _full_hour),
+    rule(
+        r"(?<!\d)(\d{1,3})'(\d{1,2})(?:\"|'')",
+        lambda match: f"{counted(match.group(1))}分{_padded(match.group(2))}秒",
+    ),
+)
+"""Rules for times of day."""

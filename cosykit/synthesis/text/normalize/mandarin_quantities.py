@@ -1,0 +1,208 @@
+"""Money, percentages, fractions, ranges, units and counts in Mandarin."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from cosykit.synthesis.text.normalize.calendar import is_recent_year
+from cosykit.synthesis.text.normalize.mandarin_numbers import (
+    cardinal,
+    counted,
+    number,
+    spell,
+)
+from cosykit.synthesis.text.normalize.rules import (
+    NUMBER,
+    NUMBER_START,
+    Rule,
+    one_of,
+    rule,
+)
+from cosykit.synthesis.text.normalize.units import CURRENCIES, UNITS
+
+_MEASURES = one_of(
+    "小时 分钟 公里 千米 厘米 毫米 微米 千克 公斤 毫升 毫克 平方 立方 英里 英尺 英寸"
+    " 海里 星期 礼拜 世纪 美元 欧元 英镑 日元 港元 周年 个 只 条 本 次 天 周 秒 人 位"
+    " 名 块 元 角 毛 米 里 斤 克 吨 升 倍 成 种 件 张 台 辆 家 岁 碗 杯 瓶 盒 包 袋"
+    " 箱 片 颗 粒 朵 棵 头 匹 把 双 对 副 套 组 批 群 排 句 段 篇 章 页 集 部 首 幅"
+    " 座 栋 间 层 扇 面 根 支 枝 枚 门 架 艘 场 顿 趟 遍 回 番 下 口 笔 项 份 封 则"
+    " 道 滴 股 阵 节 步 桌 室 厅 度 万 亿 千 百 代 队 国 手 边 侧 地 者 季 亩 顷 尺"
+    " 寸 丈 两 撮 串 捆 束 堆 帧"
+)
+# 2年 is 两年 and 2分 两分, but 2年级 is 二年级 and 2分之1 二分之一.
+_MEASURE = rf"(?:{_MEASURES}|年(?![级代])|点(?!\d)|分(?!之)|卷)"
+_NOT_ORDINAL = r"(?<![\d.第初])"
+_RANGE = rf"({NUMBER})到({NUMBER})"
+
+_SCALES: Mapping[str, int] = {
+    "K": 3,
+    "k": 3,
+    "M": 6,
+    "mn": 6,
+    "million": 6,
+    "B": 9,
+    "bn": 9,
+    "billion": 9,
+    "T": 12,
+    "trillion": 12,
+}
+_CHINESE_SCALES = one_of("十 百 千 万 十万 百万 千万 亿 百亿 千亿 万亿")
+_SCALE = (
+    rf"(?:(?P<scale>{_CHINESE_SCALES})| ?(?P<latin>{one_of(_SCALES)})(?![A-Za-z\d]))?"
+)
+_CURRENCY = rf"(?P<currency>{one_of(CURRENCIES)})"
+_UNIT = rf"({one_of(UNITS)})(?![A-Za-z])"
+
+
+def _amount(text: str) -> str:
+    """Drop the zeros that only prices are written with: 3.50, 20.00."""
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0") if len(decimals) == 2 else decimals
+    return f"{whole}.{decimals}" if decimals else whole
+
+
+def _money(match: re.Match[str]) -> str:
+    first, last = match["first"], match["last"]
+    name = CURRENCIES[match["currency"]].mandarin
+    scale = match["scale"] or ""
+    if match["latin"]:
+        first, last = (
+            str(int(Decimal(text) * 10 ** _SCALES[match["latin"]])) if text else text
+            for text in (first, last)
+        )
+    amounts = [counted(_amount(text)) for text in (first, last) if text]
+    return f"{'到'.join(amounts)}{scale}{name}"
+
+
+def _percent(match: re.Match[str]) -> str:
+    first, negative, last, sign = match.groups()
+    whole = {"%": "百", "‰": "千", "‱": "万"}[sign]
+    words = f"{whole}分之{_percentage(first, whole)}"
+    if last:
+        words += f"到{negative}{whole}分之{_percentage(last, whole)}"
+    return words
+
+
+def _percentage(text: str, whole: str) -> str:
+    return "百" if (text, whole) == ("100", "百") else number(text)
+
+
+def _fraction(match: re.Match[str]) -> str:
+    whole, numerator, denominator = match.groups()
+    # 3/2 is a fraction still; a blood pressure of 120/80 is none.
+    if int(denominator) < 2 or int(numerator) > int(denominator) > 10:
+        return f"{whole or ''}{cardinal(numerator)}比{cardinal(denominator)}"
+    words = f"{cardinal(denominator)}分之{cardinal(numerator)}"
+    return f"{cardinal(whole)}又{words}" if whole else words
+
+
+def _connector(match: re.Match[str]) -> str:
+    first, unit, last = match.groups()
+    falls = not unit and "." not in first + last and int(first) > int(last)
+    # People write ranges upwards; 3-1 is a score.
+    return f"{first}{unit}{'比' if falls else '到'}"
+
+
+def _measured(match: re.Match[str]) -> str:
+    first, last, symbol = match.groups()
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    # The s of `iPhone 5s` is no second.
+    if (
+        len(symbol) == 1
+        and symbol.isalpha()
+        and before[:1].isascii()
+        and before[1:] == " "
+    ):
+        return match.group()
+    words = counted(first) + (f"到{counted(last)}" if last else "")
+    return words + UNITS[symbol].mandarin
+
+
+def _per_unit(match: re.Match[str]) -> str:
+    return f"每{UNITS[match.group(1)].mandarin}"
+
+
+def _bare_year(match: re.Match[str]) -> str:
+    return spell(match.group()) if is_recent_year(match.group()) else match.group()
+
+
+def _integer(match: re.Match[str]) -> str:
+    digits = match.group()
+    is_code = len(digits) > 8 and not digits.endswith("0000")
+    return spell(digits) if is_code else cardinal(digits)
+
+
+def _ratio(match: re.Match[str]) -> str:
+    return "比".join(map(number, match.group().split(":")))
+
+
+RANGES: tuple[Rule, ...] = (
+    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/] ?{NUMBER}){{0,9}} ?=)", "减"),
+    rule(
+        rf"(?<![\w.])({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
+        rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",
+        _connector,
+    ),
+    rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
+    rule(r"(?<![\w)）\]+])\+(?=[\d.$¥€£])", "正"),
+)
+"""Rules for minus signs and for the dashes between numbers."""
+
+SCORES: tuple[Rule, ...] = (
+    rule(
+        rf"(?:(?<=比分)|(?<=比例)|(?<=配比)|(?<=比率)|(?<=以))([为是约:： ]{{0,2}})"
+        rf"({NUMBER})[:-]({NUMBER})(?![\d:])",
+        r"\1\2比\3",
+    ),
+    rule(
+        r"(?<![\d:.-])(\d{1,3})[:-](\d{1,3})(?=[战击险大完取惜]?[胜败平]|领先|落后|获胜|逆转|[负输赢])",
+        r"\1比\2",
+    ),
+)
+"""Rules for scores that would pass for times."""
+
+RATIOS: tuple[Rule, ...] = (
+    rule(rf"(?<![\w:.]){NUMBER}(?::{NUMBER})+(?![\d:])", _ratio),
+)
+"""Rules for scores and proportions; what is a time has been read by then."""
+
+QUANTITIES: tuple[Rule, ...] = (
+    rule(
+        rf"(?<![A-Za-z]){_CURRENCY} ?(?P<first>{NUMBER})"
+        rf"(?:到[¥$€£]?(?P<last>{NUMBER}))?{_SCALE}元?",
+        _money,
+    ),
+    rule(
+        rf"{NUMBER_START}(?P<first>{NUMBER})(?:到(?P<last>{NUMBER}))?{_SCALE}"
+        rf" ?{_CURRENCY}(?![A-Za-z])",
+        _money,
+    ),
+    rule(rf"{NUMBER_START}({NUMBER})(?:[%‰‱]?到(负?)({NUMBER}))? ?([%‰‱])", _percent),
+    rule(r"\b24/7\b", "七乘二十四小时"),
+    rule(r"(?<![\w./])(?:(\d{1,4}) )?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
+    rule(rf"(?<=[\u4e00-\u9fff])/{_UNIT}", _per_unit),
+    rule(
+        r"(?<=[元块角分次个米吨度人])/(?=[斤克吨升个天日月年人次平米秒台件条张份只套间晚夜周小分])",
+        "每",
+    ),
+    rule(
+        rf"{NUMBER_START}(?:(?<![A-Za-z-])|(?<=\dh)|(?<=\dmin))({NUMBER})"
+        rf"(?:到({NUMBER}))? ?{_UNIT}"
+        "(?!(?<=g)(?:网|手机|信号|基站))",
+        _measured,
+    ),
+    rule(r"(?<![\w.])(\d{1,6})(?:st|nd|rd|th)\b", r"第\1"),
+)
+"""Rules for amounts with a sign or a unit."""
+
+COUNTS: tuple[Rule, ...] = (
+    rule(rf"{_NOT_ORDINAL}2(?=(?:[到至]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
+    rule(
+        rf"{_NOT_ORDINAL}(?<![加减乘以于比到])\d{{4}}(?![\d.]|{_MEASURE}|[加减乘除等多余比到])",
+        _bare_year,
+    ),
+    rule(rf"{NUMBER_START}\d+\.\d+", lambda match: number(match.group())),
+    rule(r"(?<![\d.])\.\d+", lambda match: number(match.group())),
+    rule(r"\d+", _integer),
+)
+"""Rules for plain numbers; no digit remains after them."""

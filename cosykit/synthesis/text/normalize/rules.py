@@ -1,0 +1,44 @@
+"""Rewriting rules: a pattern and how to read what it finds.
+
+Patterns see ASCII only (0 to 9 are the digits, and a word ends between a digit and a
+Han character) and never start inside a number, so that a rule takes linear time.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+NUMBER = r"(?:\d+(?:\.\d+)?)"
+NUMBER_START = r"(?<![\d.])(?<!\d,)"
+"""Before a number: not in the middle of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of thing and its reading.
+
+    Attributes:
+        pattern: What to look for.
+        reading: A replacement template, or a function of the match.
+    """
+
+    pattern: re.Pattern[str]
+    reading: str | Callable[[re.Match[str]], str]
+
+
+def rule(pattern: str, reading: str | Callable[[re.Match[str]], str]) -> Rule:
+    """Make a rule from a regular expression."""
+    return Rule(re.compile(pattern, re.ASCII), reading)
+
+
+def rewrite(text: str, rules: Iterable[Rule]) -> str:
+    """Apply rules one after the other."""
+    for each in rules:
+        text = each.pattern.sub(each.reading, text)
+    return text
+
+
+def one_of(words: str | Iterable[str]) -> str:
+    """Make an alternation of words, or of a text of words, that prefers the longest."""
+    words = words.split() if isinstance(words, str) else words
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))

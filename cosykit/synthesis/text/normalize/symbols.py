@@ -1,0 +1,34 @@
+"""What is left of the signs when everything has been read."""
+
+import re
+
+from cosykit.synthesis.text.clean import plain_punctuation
+from cosykit.synthesis.text.scripts import CJK, LATIN
+
+_LETTER = f"{LATIN}{CJK}0-9"
+_SLASH = re.compile(f"(?<=[{CJK}]) ?/ ?(?=[{CJK}])")
+_PAUSE = re.compile(
+    f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~]) ?| - )(?=[{_LETTER}“(（])"
+)
+_UNSPOKEN = re.compile(f"[^{_LETTER}\\s，。！？；：、“”（）—…,.!?;:\"()'-]+")
+_LOOSE = re.compile(f"(?<![{LATIN}])['-]|['-](?![{LATIN}])")
+_BETWEEN_WORDS = re.compile(f"[{LATIN}0-9]")
+
+
+def only_words(text: str, pause: str) -> str:
+    """Leave words and punctuation, and drop the signs that nobody reads out.
+
+    Args:
+        text: Text whose numbers and signs with a reading have been written out.
+        pause: What stands for arrows, bars and the like.
+    """
+    text = _PAUSE.sub(pause, _SLASH.sub("、", text))
+    text = _UNSPOKEN.sub(_instead_of_sign, text)
+    return plain_punctuation(_LOOSE.sub("", text))
+
+
+def _instead_of_sign(sign: re.Match[str]) -> str:
+    before = sign.string[sign.start() - 1 : sign.start()]
+    after = sign.string[sign.end() : sign.end() + 1]
+    parts_words = _BETWEEN_WORDS.match(before) and _BETWEEN_WORDS.match(after)
+    return " " if parts_words else ""

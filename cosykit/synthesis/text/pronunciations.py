@@ -1,0 +1,161 @@
+"""The user's own readings: `text.pronunciations` of the configuration.
+
+| word     | value               | what happens                                      |
+|----------|---------------------|---------------------------------------------------|
+| `重庆`   | `chong2 qing4`      | pinyin, for words of Han characters               |
+| `CosyKit`| `/kˈOzi kˈɪt/`      | IPA between slashes                               |
+| `SQL`    | `sequel`            | other text, which is spoken in its place          |
+
+The longest word wins. A word of Latin letters matches whole words only, in any case,
+unless it has a capital after its first letter: `SQL` and `iPhone` match as written.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cosykit.errors import ConfigError, InputError
+from cosykit.synthesis.text.clean import plain_characters
+from cosykit.synthesis.text.mandarin.pinyin import Syllable, parse_reading
+from cosykit.synthesis.text.scripts import HAN, KANA, is_speakable
+from cosykit.types import Language, Span
+
+_HAN = re.compile(f"[{HAN}]")
+_KANA = re.compile(f"[{KANA}]")
+_IPA = re.compile(r"/[^/0-9]*[^\W\d_][^/0-9]*/")
+_TONE = re.compile("[a-zü:][1-5]|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]", re.I)
+_LATIN = re.compile("[A-Za-z0-9]")
+# First character of the private planes that `scripts` sets aside for each language.
+_HELD_FROM: Mapping[Language, int] = {"zh": 0xF0000, "ja": 0xF8000, "en": 0x100000}
+_MOST_READINGS = 0x8000 - 2
+
+
+class Pronunciations:
+    """Finds the user's words, and keeps their readings safe from normalisation.
+
+    Args:
+        readings: Words and how to say them.
+
+    Raises:
+        ConfigError: A word or a reading cannot be used.
+    """
+
+    def __init__(self, readings: Mapping[str, str]) -> None:
+        if len(readings) > _MOST_READINGS:
+            raise ConfigError(
+                f"text.pronunciations has {len(readings)} words",
+                hint=f"Keep at most {_MOST_READINGS}",
+            )
+        self._held: dict[str, Span] = {}
+        self._spoken: dict[str, str] = {}
+        self._spoken_in_any_case: dict[str, str] = {}
+        for key, value in readings.items():
+            word = plain_characters(key).strip()
+            if not any(map(str.isalnum, word)):
+                raise _unusable(key, "it has no letter or digit to find in a text")
+            by_case = word[1:] != word[1:].lower()
+            index = self._spoken if by_case else self._spoken_in_any_case
+            index[word if by_case else word.lower()] = self._stand_in(key, word, value)
+        self._lengths = _lengths_by_first([*self._spoken, *self._spoken_in_any_case])
+        firsts = "".join(map(re.escape, self._lengths))
+        self._first = re.compile(f"[{firsts}]", re.I) if firsts else None
+
+    def hold(self, text: str) -> str:
+        """Put other text, or a held character, in the place of each of the words."""
+        return "".join(self._replaced(text)) if self._first else text
+
+    def release(self, span: Span) -> Span:
+        """Turn a span of one held character into the word with its reading."""
+        return self._held.get(span.text, span)
+
+    def _replaced(self, text: str) -> Iterator[str]:
+        position = 0
+        assert self._first is not None
+        for first in self._first.finditer(text):
+            start = first.start()
+            if start < position:
+                continue
+            for length in self._lengths[first.group().lower()]:
+                spoken = self._find(text[start : start + length])
+                if spoken and _is_whole_word(text, start, start + length):
+                    yield text[position:start]
+                    yield spoken
+                    position = start + length
+                    break
+        yield text[position:]
+
+    def _find(self, candidate: str) -> str | None:
+        exact = self._spoken.get(candidate)
+        return exact or self._spoken_in_any_case.get(candidate.lower())
+
+    def _stand_in(self, key: str, word: str, value: str) -> str:
+        value = value.strip()
+        if len(value) > 1 and value[0] == value[-1] == "/":
+            if not _IPA.fullmatch(value):
+                raise _unusable(key, f"{value!r} is not IPA between slashes")
+            return self._hold_as(Span(word, _language(word), value))
+        pinyin = _pinyin(key, word, value) if _HAN.search(word) else None
+        if pinyin:
+            return self._hold_as(Span(word, "zh", pinyin))
+        spoken = plain_characters(value)
+        if not is_speakable(spoken):
+            raise _unusable(key, f"{value!r} has nothing to speak")
+        return " ".join(spoken.split())
+
+    def _hold_as(self, span: Span) -> str:
+        character = chr(_HELD_FROM[span.language] + len(self._held))
+        self._held[character] = span
+        return character
+
+
+def _language(word: str) -> Language:
+    if _KANA.search(word):
+        return "ja"
+    return "zh" if _HAN.search(word) else "en"
+
+
+def _pinyin(key: str, word: str, value: str) -> str | None:
+    """Read a value as pinyin; None when it is other text."""
+    has_tones = _TONE.search(value) is not None and not _HAN.search(value)
+    try:
+        syllables = parse_reading(value)
+    except InputError as error:
+        if has_tones:
+            raise _unusable(key, f"{value!r} is not pinyin") from error
+        return None
+    if not has_tones and not _fits(syllables, word):
+        return None
+    if not has_tones:
+        raise _unusable(key, f"{value!r} has no tones")
+    if not _fits(syllables, word):
+        raise _unusable(key, f"{value!r} has {len(syllables)} syllables")
+    return " ".join(map(str, syllables))
+
+
+def _fits(syllables: Sequence[Syllable], word: str) -> bool:
+    characters = len(_HAN.findall(word))
+    with_er = sum(syllable.rhotic for syllable in syllables)
+    is_only_han = characters == len(word)
+    return not is_only_han or characters in (len(syllables), len(syllables) + with_er)
+
+
+def _lengths_by_first(words: Sequence[str]) -> dict[str, list[int]]:
+    """Map the first character of the words to their lengths, the longest first."""
+    lengths: dict[str, set[int]] = {}
+    for word in words:
+        lengths.setdefault(word[0].lower(), set()).add(len(word))
+    return {first: sorted(found, reverse=True) for first, found in lengths.items()}
+
+
+def _is_whole_word(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    cuts_before = _LATIN.match(text[start]) and _LATIN.match(before)
+    cuts_after = _LATIN.match(text[end - 1]) and _LATIN.match(after)
+    return not (cuts_before or cuts_after)
+
+
+def _unusable(key: str, reason: str) -> ConfigError:
+    return ConfigError(
+        f"text.pronunciations: the reading of {key!r} cannot be used: {reason}",
+        hint="Write pinyin with tones (chong2 qing4) for Chinese, one syllable a "
+        "character, IPA between slashes (/kˈOzi/), or other text to speak instead",
+    )
