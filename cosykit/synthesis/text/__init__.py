@@ -1,0 +1,1 @@
+"""From raw text to sentences and phonemes."""
