@@ -26,7 +26,7 @@ def clipped(samples: Samples) -> Samples:
             "the audio holds values that are not numbers",
             hint="The engine is at fault; `cosykit doctor` checks its model",
         )
-    return np.clip(samples, np.float32(-1), np.float32(1))
+    return np.clip(samples, -1, 1).astype(np.float32, copy=False)
 
 
 def to_pcm16(samples: Samples) -> NDArray[np.int16]:
