@@ -14,6 +14,13 @@ from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest
 
 
+class _AbandonedError(Exception):
+    """Ends the player when there will be no more to hear."""
+
+
+_Waiting = SimpleQueue[AudioChunk | _AbandonedError | None]
+
+
 class Narration:
     """The speech of one request, made as it is asked for.
 
@@ -61,20 +68,30 @@ class Narration:
 def played(chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
     """Pass chunks on while a player plays them, and wait for the end of both.
 
-    A listener who closes the player ends only the playing.
+    A listener who closes the player ends only the playing; when this iterator is closed
+    early, the player is stopped.
 
     Raises:
         ResourceError: There is no player, or it fails.
     """
-    waiting: SimpleQueue[AudioChunk | None] = SimpleQueue()
+    waiting: _Waiting = SimpleQueue()
     with ThreadPoolExecutor(1, "cosykit-player") as pool:
-        player = pool.submit(play, iter(waiting.get, None))
+        player = pool.submit(play, _taken_from(waiting))
         try:
             for chunk in chunks:
                 if player.done():
                     player.result()
                 waiting.put(chunk)
                 yield chunk
-        finally:
-            waiting.put(None)
+        except BaseException:
+            waiting.put(_AbandonedError())
+            raise
+        waiting.put(None)
         player.result()
+
+
+def _taken_from(waiting: _Waiting) -> Iterator[AudioChunk]:
+    while (item := waiting.get()) is not None:
+        if isinstance(item, _AbandonedError):
+            raise item
+        yield item

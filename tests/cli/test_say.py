@@ -156,6 +156,19 @@ def test_missing_player_is_told_and_nothing_is_written(
     assert files_in(tone) == []
 
 
+def test_cancelled_run_stops_the_player(start: Start, tone: Path, player: Path) -> None:
+    program = player.parent / "bin" / "aplay"
+    program.write_text("#!/bin/sh\n/bin/cat > /dev/null\n/bin/sleep 60\n")
+    (tone / "text").write_text("la " * 60_000)
+    process = start("say", "-f", "text", "--play", "-o", "out.wav")
+    while files_in(tone) == ["text"]:
+        assert process.poll() is None
+        select.select([], [], [], 0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 143
+    assert files_in(tone) == ["text"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "part"),
     [
