@@ -43,6 +43,6 @@ choose_runtime
 prepare_environment
 say "installing for $(describe "$runtime") ($why) with $tool and Python $version"
 install_everything
-write_stamp
+write_stamp whole
 link_command
 say "installed into $venv ($(du -sm "$venv" | cut -f 1) MB)"

@@ -27,17 +27,19 @@ prepare_environment() {
     if is_whole && [ "$runtime $tool $python" = "$old_runtime $old_tool $old_python" ]
     then
         say "bringing $venv up to date"
-        echo "state=unfinished" >"$stamp"
+        write_stamp unfinished
     else
         new_environment || explain_failure
     fi
 }
 
 new_environment() {
-    [ ! -e "$venv" ] || mv "$venv" "$venv.old"
-    mkdir "$venv" && echo "state=unfinished" >"$stamp" || return
-    rm -rf "$venv.old"
+    if [ -e "$venv" ]; then
+        say "making $venv anew"
+        mv "$venv" "$venv.old" && rm -rf "$venv.old"
+    fi
     check_space
+    if ! mkdir "$venv" || ! write_stamp unfinished; then fail "cannot write to $venv"; fi
     case $tool in
         uv) logged uv venv --allow-existing --no-project --python "$python" "$venv" ;;
         pip) logged "$python" -I -m venv "$venv" ;;
@@ -46,9 +48,9 @@ new_environment() {
 
 check_space() {
     case $runtime in cpu) needed_mb=900 ;; *) needed_mb=5000 ;; esac
-    free_mb=$(df -Pk "$venv" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')
+    free_mb=$(df -Pk "$folder" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')
     [ "${free_mb:-$needed_mb}" -ge "$needed_mb" ] ||
-        fail "$venv has $free_mb MB of free space, $needed_mb MB are needed" \
+        fail "$folder has $free_mb MB of free space, $needed_mb MB are needed" \
             "Make room, or choose another disk: ./install.sh --prefix DIR"
 }
 

@@ -76,11 +76,12 @@ EOF
             has_venv=${answer%%:*} answer=${answer#*: }
             version=${answer%% *} python=${answer#* }
             ;;
-        *)
+        no:*)
             rejected="$rejected
   $1 ${answer#no: }"
             return 1
             ;;
+        *) return 1 ;;
     esac
 }
 
