@@ -94,7 +94,8 @@ _EMPHASIS = re.compile(
 def strip_markdown(text: str) -> str:
     """Remove Markdown and keep what a reader sees; each table row becomes a line."""
     lines = "\n".join(_plain_lines(text.split("\n")))
-    for pattern in (_IMAGE, _LINK, _AUTOLINK):
+    # Links are looked for twice: one may enclose an image or another pair of brackets.
+    for pattern in (_IMAGE, _LINK, _LINK, _AUTOLINK):
         lines = pattern.sub(r"\1", lines)
     return "".join(_without_emphasis(lines))
 

@@ -75,6 +75,8 @@ class Pronunciations:
             if start < position:
                 continue
             for length in self._lengths[first.group().lower()]:
+                if start + length > len(text):
+                    continue
                 spoken = self._find(text[start : start + length])
                 if spoken and _is_whole_word(text, start, start + length):
                     yield text[position:start]

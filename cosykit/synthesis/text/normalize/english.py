@@ -86,7 +86,7 @@ _SIGNS: tuple[Rule, ...] = (
     rule(r"(?<=[A-Za-z])\+\+", " plus plus"),
     rule(r"\^2(?!\d)", " squared"),
     rule(r"\^3(?!\d)", " cubed"),
-    rule(r"\^\(?(-?[A-Za-z\d]{1,16})\)?", r" to the power of \1"),
+    rule(r"\^\(?((?:minus )?[A-Za-z\d]{1,16})\)?", r" to the power of \1"),
     rule(r" ?= ?(?=[\w(√-])", " equals "),
     rule(r"(?<=[\w)%])\+(?!\w)", " plus"),
     rule(r" ?\+ ?(?=[\w(])", " plus "),

@@ -43,8 +43,10 @@ def _chain(match: re.Match[str]) -> str:
 
 def dotted(text: str) -> str:
     """Read a version or an address of numbers: 2.0.1 as two point zero point one."""
-    return " point ".join(
-        cardinal(group) if len(group) < 3 else spell(group) for group in text.split(".")
+    groups = text.split(".")
+    sign = " dot " if len(groups) == 4 else " point "
+    return sign.join(
+        cardinal(group) if len(group) < 3 else spell(group) for group in groups
     )
 
 

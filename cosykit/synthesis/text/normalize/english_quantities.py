@@ -134,7 +134,10 @@ def _integer(match: re.Match[str]) -> str:
 
 
 RANGES: tuple[Rule, ...] = (
-    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/] ?{NUMBER}){{0,9}} ?=)", " minus "),
+    rule(
+        rf"(?<=\d) ?- ?(?={NUMBER}(?: ?(?:[-+×*÷/]|times) ?{NUMBER}){{0,9}} ?=)",
+        " minus ",
+    ),
     rule(
         rf"(?<![\w.])({NUMBER})((?:[%°]|°?[A-Za-z]{{1,4}})?)"
         rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",

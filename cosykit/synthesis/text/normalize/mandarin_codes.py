@@ -18,7 +18,10 @@ _CODE_WORDS = one_of(
     " 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
 )
 # After a number of three digits or more that names a thing.
-_NAMED = one_of("房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程")
+_NAMED = one_of(
+    "房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程 工作制 事件"
+    " 大促 购物节"
+)
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
 _EMERGENCY = r"(1(?:10|19|20|22|14))(?=报警|急救|火警|热线|电话|查询)"
@@ -111,6 +114,7 @@ CODES: tuple[Rule, ...] = (
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}", _named_code),
+    rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS})(?![\d.])", _named_code),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(

@@ -94,7 +94,8 @@ def _padded(digits: str) -> str:
 
 DATES: tuple[Rule, ...] = (
     rule(
-        r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])日?(?:T(?=\d))?",
+        r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])"
+        r"日?(?:T(?=\d)| (?=\d+:))?",
         _year_month_day,
     ),
     rule(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])", _day_and_year),
@@ -113,6 +114,10 @@ DATES: tuple[Rule, ...] = (
         lambda match: spell(match.group(1)),
     ),
     rule(r"(?<!\d)0(\d)(?=[月日号])", r"\1"),
+    rule(
+        r"(?<![\d.])(\d{1,2})\.(\d{1,2})(?=(?:国际)?(?:劳动|妇女|青年|儿童|购物)节|大促)",
+        lambda match: spell(match[1]) + spell(match[2]),
+    ),
     rule(r"(?<!\d)(\d[05])(?=后(?!面|来|天|的))", lambda match: spell(match.group(1))),
 )
 """Rules for dates and years."""

@@ -98,7 +98,8 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _connector(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
-    falls = not unit and "." not in first + last and int(first) > int(last)
+    are_whole = first.isdecimal() and last.isdecimal()
+    falls = are_whole and not unit and int(first) > int(last)
     # People write ranges upwards; 3-1 is a score.
     return f"{first}{unit}{'比' if falls else '到'}"
 
@@ -137,10 +138,10 @@ def _ratio(match: re.Match[str]) -> str:
 
 
 RANGES: tuple[Rule, ...] = (
-    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/] ?{NUMBER}){{0,9}} ?=)", "减"),
+    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}} ?=)", "减"),
     rule(
         rf"(?<![\w.])({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
-        rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",
+        rf" ?(?<!\^)[-~—] ?(?=([¥$€£-]?{NUMBER}))",
         _connector,
     ),
     rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
@@ -176,6 +177,9 @@ QUANTITIES: tuple[Rule, ...] = (
         rf"{NUMBER_START}(?P<first>{NUMBER})(?:到(?P<last>{NUMBER}))?{_SCALE}"
         rf" ?{_CURRENCY}(?![A-Za-z])",
         _money,
+    ),
+    rule(
+        rf"{NUMBER_START}(\d+\.\d\d)(?=[元块])", lambda match: number(_amount(match[1]))
     ),
     rule(rf"{NUMBER_START}({NUMBER})(?:[%‰‱]?到(负?)({NUMBER}))? ?([%‰‱])", _percent),
     rule(r"\b24/7\b", "七乘二十四小时"),
