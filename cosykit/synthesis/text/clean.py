@@ -112,7 +112,7 @@ _SHOUTS = re.compile(r"[。！？!?](?: ?[。！？!?])+")
 _REPEATED = re.compile(r"([(（)）“”\"'])\1+")
 _EMPTY = re.compile(r"[(（“] ?[)）”]")
 _ORNAMENT = re.compile(r"([=#~_+^|/\\<>@&%$·])\1{2,}")
-_LATE_SPACE = re.compile(r" (?=[，。！？；：、）…]|[,.!?;:](?!\S))")
+_LATE_SPACE = re.compile(r" (?=[，。！？；：、）…]|[,!?;](?!\S))")
 
 
 def clean(text: str) -> str:

@@ -7,6 +7,8 @@ symbols have no language of their own; they go with the words around them.
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.scripts import (
@@ -31,7 +33,7 @@ _TELLING_WORD = re.compile(
     f"(?<![A-Za-z0-9°])[A-Za-z]{{2,}}(?![A-Za-z0-9])|[{HELD_LATIN}]"
 )
 _HAN_RUN = re.compile(f"[{HAN}]+")
-# Written the same way in Japanese standards, but in no Japanese sentence of today.
+# Japanese standards have these too, but no Japanese sentence of today.
 _CHINESE_ONLY = re.compile("[你您她妳們這嗎吧呢啦哪]")
 
 # What has no CJK letter: Latin words with the digits and symbols among them.
@@ -89,15 +91,14 @@ def zones(paragraph: str, main: Language) -> Iterator[tuple[str, Language]]:
     iPhone 十五); a phrase of English takes English ones. Joined, the stretches are the
     paragraph.
     """
-    pending, language = "", main
-    for sentence in _SENTENCE.findall(paragraph):
-        for text, its_language in _sentence_zones(sentence, main):
-            if its_language != language and pending:
-                yield pending, language
-                pending = ""
-            pending, language = pending + text, its_language
-    if pending:
-        yield pending, language
+    pieces = (
+        piece
+        for sentence in _SENTENCE.findall(paragraph)
+        for piece in _sentence_zones(sentence, main)
+        if piece[0]
+    )
+    for language, group in groupby(pieces, key=itemgetter(1)):
+        yield "".join(text for text, _ in group), language
 
 
 def _sentence_zones(sentence: str, main: Language) -> Iterator[tuple[str, Language]]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from cosykit.synthesis.text.scripts import CJK
 
-URL = re.compile(r"(?:https?|ftps?|wss?)://[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
+URL_PARTS = r"(?<![A-Za-z])(?:https?|ftps?|wss?)://([A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]+)"
+"""Regular expression of a web address; its group is what follows the scheme."""
+URL = re.compile(URL_PARTS)
 
 _BLOCK_TAGS = (
     " address article aside blockquote body br dd details div dl dt figcaption figure"

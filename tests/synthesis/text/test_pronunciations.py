@@ -77,6 +77,11 @@ def test_readings_can_speak_for_other_scripts() -> None:
     assert spans({"привет": "preev yet"}, "Привет") == [("preev yet", None)]
 
 
+def test_web_addresses_stay_as_they_are() -> None:
+    found = spans({"kokoro": "heart"}, "看https://kokoro.com和kokoro")
+    assert "".join(text for text, _ in found) == "看kokoro点com和heart"
+
+
 def test_replacement_is_not_replaced_again() -> None:
     assert spans({"甲": "乙", "乙": "丙"}, "甲乙") == [("乙丙", None)]
 

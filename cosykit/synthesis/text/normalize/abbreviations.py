@@ -152,6 +152,10 @@ ABBREVIATIONS: tuple[Rule, ...] = (
     ),
     rule(rf"\b({one_of(MONTHS)})\.(?= ?\d|,)", lambda match: MONTHS[match.group(1)]),
     rule(
+        rf"\b({one_of(_DAYS)})\.?[-–]({one_of(_DAYS)})\b\.?",
+        lambda match: f"{_DAYS[match[1]]} to {_DAYS[match[2]]}",
+    ),
+    rule(
         rf"\b({one_of(_DAYS)})\.(?=,| \d| (?:{one_of(MONTHS)}))",
         lambda match: _DAYS[match.group(1)],
     ),

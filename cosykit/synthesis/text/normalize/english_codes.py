@@ -8,7 +8,13 @@ from cosykit.synthesis.text.normalize.english_numbers import (
     pairs,
     spell,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+from cosykit.synthesis.text.normalize.rules import (
+    MODEL,
+    MODEL_PART,
+    Rule,
+    one_of,
+    rule,
+)
 
 _PHONE_START = r"(?<![\w.-])"
 # Before a number of three or four digits that is said in pairs.
@@ -17,11 +23,6 @@ _NAMED = one_of(
     " suite Apartment Apt Bus bus Gate Unit Building Studio"
 )
 _CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial")
-_MODEL = (
-    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
-    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
-)
-_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
 # 3-year-old, 5-star: a quantity before a word.
 _COMPOUND = re.compile(r"\d+(?:-[A-Za-z]{2,})+")
 
@@ -63,7 +64,7 @@ def model_digits(digits: str) -> str:
 
 def _model(match: re.Match[str]) -> str:
     token = match.group()
-    parts = _MODEL_PART.findall(token)
+    parts = MODEL_PART.findall(token)
     if not any(part[0].isdigit() for part in parts):
         return token
     if _COMPOUND.fullmatch(token):
@@ -108,8 +109,7 @@ CODES: tuple[Rule, ...] = (
 """Rules for telephone numbers, versions and numbers that are spelt."""
 
 MODELS: tuple[Rule, ...] = (
-    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
-    rule(_MODEL, _model),
+    rule(MODEL, _model),
     rule(
         r"\b([A-Z]{2,} )(\d{3,4})(?![\d.,])",
         lambda match: match[1] + model_digits(match[2]),

@@ -101,14 +101,21 @@ def _percent(match: re.Match[str]) -> str:
 def _fraction(match: re.Match[str]) -> str:
     whole, numerator, denominator = match.groups()
     numerator, denominator = (str(int(digits)) for digits in (numerator, denominator))
-    if int(denominator) < 2 or int(numerator) > int(denominator) > 10:
-        before = f"{whole} " if whole else ""
-        return f"{before}{cardinal(numerator)} over {cardinal(denominator)}"
+    if not whole and not _is_fraction(int(numerator), int(denominator)):
+        joint = "out of" if int(numerator) < int(denominator) else "over"
+        joint = "" if numerator == denominator else f"{joint} "
+        return f"{cardinal(numerator)} {joint}{cardinal(denominator)}"
     words = fraction(numerator, denominator)
     if not whole:
         return words
     one = words.replace("one ", "a ", 1) if numerator == "1" else words
     return f"{cardinal(whole)} and {one}"
+
+
+def _is_fraction(numerator: int, denominator: int) -> bool:
+    if numerator == 1 or numerator > denominator > 10:
+        return numerator == 1 < denominator
+    return 1 < denominator <= 16 or denominator in (20, 32, 64)
 
 
 def _connector(match: re.Match[str]) -> str:
@@ -119,7 +126,8 @@ def _connector(match: re.Match[str]) -> str:
 def _measured(match: re.Match[str]) -> str:
     first, last, symbol = match.groups()
     words = number(first) + (f" to {number(last)}" if last else "")
-    return f"{words} {_name(UNITS[symbol], last or first)}"
+    follows_unit = match.string[match.start() - 1 : match.start()].isalpha()
+    return f"{' ' * follows_unit}{words} {_name(UNITS[symbol], last or first)}"
 
 
 def _feet_and_inches(match: re.Match[str]) -> str:
@@ -160,6 +168,14 @@ QUANTITIES: tuple[Rule, ...] = (
     rule(rf"(?<![A-Za-z]){_CURRENCY} ?{_RANGE}{_SCALE}", _money),
     rule(rf"{NUMBER_START}{_RANGE}{_SCALE} ?{_CURRENCY}(?![A-Za-z])", _money),
     rule(rf"{NUMBER_START}({NUMBER})%?(?: to ({NUMBER}))? ?([%‰])", _percent),
+    rule(r"(?<=\d)¢", " cents"),
+    rule(
+        r"(?<=\d)x(?= (?:faster|slower|more|less|larger|bigger|better|as)\b)", " times"
+    ),
+    rule(r"(?<=\d)k(?= [a-z])", " thousand"),
+    rule(r"(?<=\d)M(?= [a-z])", " million"),
+    rule(r"(?<=\d)B(?= [a-z])", " billion"),
+    rule(r"(\d{1,2})h ?(\d{1,2})m\b", r"\1h \2min"),
     rule(r"\b9/11\b", "nine eleven"),
     rule(r"\b24/7\b", "twenty-four seven"),
     rule(

@@ -16,7 +16,7 @@ from cosykit.synthesis.text.normalize.mandarin_quantities import (
 )
 from cosykit.synthesis.text.normalize.roman import in_digits
 from cosykit.synthesis.text.normalize.rules import Rule, rewrite, rule
-from cosykit.synthesis.text.normalize.symbols import only_words
+from cosykit.synthesis.text.normalize.symbols import ONE_SPELLING, only_words
 from cosykit.synthesis.text.scripts import CJK, HAN, HELD_CJK
 
 _ADDRESS_WORDS = AddressWords(
@@ -41,8 +41,8 @@ _ADDRESS_WORDS = AddressWords(
     spaced=False,
 )
 
+# Digits beyond any number are spelt in one go: no later rule walks through them.
 _LONG_NUMBERS: tuple[Rule, ...] = (
-    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
     rule(
         r"(?<![\d.])(\d{1,16})\.(\d{17,})",
         lambda match: f"{cardinal(match[1])}点{spell(match[2])}",
@@ -60,15 +60,14 @@ _PREPARED: tuple[Rule, ...] = (
         in_digits,
     ),
     rule(r"(?<![A-Za-z])(I|[IVX]{2,4})(?=[型期级])", in_digits),
-    rule(r"(?<=\d)：(?=\d)", ":"),
+    rule(r"(?<=\d)：(?=\d)|(?<=\d) : (?=\d)", ":"),
+    rule(r"(?<=[A-Z])·(?=[A-Z\d])", ""),
+    rule(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})(?![\w.])", r"\1乘10^\2"),
+    rule(r"(?<!\d)(\d{1,2})/(\d{1,2})(?=月)", r"\1、\2"),
     rule(r"(?<=\d)w(?![A-Za-z])", "万"),
     rule(r"○(?=[○〇零一二三四五六七八九年])", "零"),
     rule(r"(?<=\d)°(?=\d{1,2}')", "度"),
     rule(r"(?<=度)(\d{1,2})'", r"\1分"),
-    rule(r"===?", "="),
-    rule(r"!=", "≠"),
-    rule(r">=|≧|⩾", "≥"),
-    rule(r"<=|≦|⩽", "≤"),
     rule(r"(?<![\w)])~ ?(?=[\d¥$])", "约"),
     rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", "乘"),
 )
@@ -125,8 +124,9 @@ _SIGN_NAMES = str.maketrans(
 
 # Each kind of thing is read before the kinds that its parts could pass for.
 _RULES: tuple[Rule, ...] = (
-    *_LONG_NUMBERS,
     *address_rules(_ADDRESS_WORDS),
+    *ONE_SPELLING,
+    *_LONG_NUMBERS,
     *_PREPARED,
     *DATES,
     *CODES,

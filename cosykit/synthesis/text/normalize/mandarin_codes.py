@@ -8,7 +8,13 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
     spell,
     spell_phone,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+from cosykit.synthesis.text.normalize.rules import (
+    MODEL,
+    MODEL_PART,
+    Rule,
+    one_of,
+    rule,
+)
 
 _PHONE_START = r"(?<![\w.-])"
 # Before a number that is dialled or typed digit by digit.
@@ -26,12 +32,6 @@ _NAMED = one_of(
 _COUNTED = "元块角平个万亿人部台分美年月天次"
 _EMERGENCY = r"(1(?:10|19|20|22|14))(?=报警|急救|火警|热线|电话|查询)"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
-
-_MODEL = (
-    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
-    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
-)
-_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
 
 
 def _phone(match: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def model_digits(digits: str) -> str:
 
 
 def _model(match: re.Match[str]) -> str:
-    parts = _MODEL_PART.findall(match.group())
+    parts = MODEL_PART.findall(match.group())
     if not any(part[0].isdigit() for part in parts):
         return match.group()
     words = ""
@@ -114,6 +114,10 @@ CODES: tuple[Rule, ...] = (
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}", _named_code),
+    rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
+    rule(
+        r"(?:(?<=[歼轰])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))-(?=\d)", ""
+    ),
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS})(?![\d.])", _named_code),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
@@ -125,8 +129,7 @@ CODES: tuple[Rule, ...] = (
 """Rules for telephone numbers, versions and numbers that are spelt."""
 
 MODELS: tuple[Rule, ...] = (
-    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
-    rule(_MODEL, _model),
+    rule(MODEL, _model),
     rule(
         r"\b([A-Z]{2,} )(\d{3,5})(?![\d.])",
         lambda match: match.group(1) + model_digits(match.group(2)),

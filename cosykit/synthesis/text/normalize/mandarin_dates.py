@@ -103,9 +103,19 @@ DATES: tuple[Rule, ...] = (
         rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?![\d.元]|[万亿])(年)?",
         _years,
     ),
+    # Zeros tell a date from a fraction.
+    rule(
+        r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
+        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
+    ),
     rule(
         r"(?<![\d.])((?:19|20)\d\d)[-/](0[1-9]|1[0-2])(?![\d/-]|月)",
         lambda match: f"{spell(match.group(1))}年{_plain(match.group(2))}月",
+    ),
+    # Zeros tell a date from a fraction.
+    rule(
+        r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
+        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
     ),
     rule(r"(?<!\d)(\d{4}|\d{2})(?=年代)", _decade),
     rule(r"(?<!\d)(\d{4})年", _year),
