@@ -2,23 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
-from cosykit.audio.play import play
 from cosykit.cli.opening import open_model
 from cosykit.cli.progress import with_progress
 from cosykit.config import Settings
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest
-
-
-class _AbandonedError(Exception):
-    """Ends the player when there will be no more to hear."""
-
-
-_Waiting = SimpleQueue[AudioChunk | _AbandonedError | None]
 
 
 class Narration:
@@ -63,35 +53,3 @@ class Narration:
                 return
             self.duration_s += chunk.duration_s
             yield chunk
-
-
-def played(chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
-    """Pass chunks on while a player plays them, and wait for the end of both.
-
-    A listener who closes the player ends only the playing; when this iterator is closed
-    early, the player is stopped.
-
-    Raises:
-        ResourceError: There is no player, or it fails.
-    """
-    waiting: _Waiting = SimpleQueue()
-    with ThreadPoolExecutor(1, "cosykit-player") as pool:
-        player = pool.submit(play, _taken_from(waiting))
-        try:
-            for chunk in chunks:
-                if player.done():
-                    player.result()
-                waiting.put(chunk)
-                yield chunk
-        except BaseException:
-            waiting.put(_AbandonedError())
-            raise
-        waiting.put(None)
-        player.result()
-
-
-def _taken_from(waiting: _Waiting) -> Iterator[AudioChunk]:
-    while (item := waiting.get()) is not None:
-        if isinstance(item, _AbandonedError):
-            raise item
-        yield item

@@ -125,7 +125,7 @@ def _deliver(
     """Have the speech made, played and written, all at the same time."""
     from cosykit.audio.file import write_audio, write_stream
     from cosykit.audio.play import play as play_only
-    from cosykit.cli.narration import played
+    from cosykit.cli.listening import played
     from cosykit.cli.target import STANDARD_OUTPUT
 
     chunks = narration.chunks()

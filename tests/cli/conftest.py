@@ -91,3 +91,15 @@ def start(folder: Path) -> Iterator[Start]:
             return process
 
         yield start_command
+
+
+def everything_from(terminal: int) -> str:
+    """Read a terminal until its other end is closed."""
+    content = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            content += piece
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(terminal)
+    return content.decode()

@@ -11,7 +11,7 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 from cosykit.audio.formats import AUDIO_FORMATS
-from tests.cli.conftest import Run, Start
+from tests.cli.conftest import Run, Start, everything_from
 
 LETTER_S = 0.08
 
@@ -145,6 +145,16 @@ def test_speech_is_played_and_written(run: Run, tone: Path, player: Path) -> Non
     assert length_s(tone / "speech.wav") == pytest.approx(11 * LETTER_S)
 
 
+def test_listener_who_closes_the_player_still_gets_the_file(
+    run: Run, tone: Path, player: Path
+) -> None:
+    program = player.parent / "bin" / "aplay"
+    program.write_text("#!/bin/sh\nexit 0\n")
+    (tone / "text").write_text("la " * 500)
+    assert run("say", "-f", "text", "--play", "-o", "speech.wav").code == 0
+    assert length_s(tone / "speech.wav") == pytest.approx(1000 * LETTER_S)
+
+
 @pytest.mark.parametrize("output", [(), ("-o", "speech.wav")])
 def test_missing_player_is_told_and_nothing_is_written(
     run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch, output: tuple[str, ...]
@@ -215,15 +225,6 @@ def test_unwritable_output_is_told_before_a_model_is_loaded(
     assert "embedded voice" not in outcome.err
 
 
-def test_broken_model_names_the_command_that_mends_it(run: Run, folder: Path) -> None:
-    bundle = folder / "models" / "lite"
-    bundle.mkdir(parents=True)
-    (bundle / "manifest.json").write_text("{")
-    outcome = run("say", "x", "--model", "lite")
-    assert outcome.code == 4
-    assert "Run: cosykit install lite --repair" in outcome.err
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_cancelled_run_leaves_the_older_file_and_no_other(
     start: Start, tone: Path, number: signal.Signals
@@ -250,17 +251,6 @@ def test_progress_is_shown_on_a_terminal_for_long_text(
     os.close(end)
     assert ("Speaking" in everything_from(terminal)) is shown
     assert process.wait(timeout=20) == 0
-
-
-def everything_from(terminal: int) -> str:
-    content = b""
-    try:
-        while piece := os.read(terminal, 4096):
-            content += piece
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(terminal)
-    return content.decode()
 
 
 def test_no_progress_is_shown_in_a_pipe(start: Start, tone: Path) -> None:
