@@ -45,7 +45,9 @@ _FRONT_ROUNDED = {"u": "ü", "uan": "üan", "ue": "üe", "un": "ün"}
 def symbols(syllable: Syllable) -> str:
     """Write a syllable in the model's symbols."""
     tone = _TONES[syllable.tone]
-    return _template(syllable.base).replace("0", tone) + ("ɚ" if syllable.rhotic else "")
+    return _template(syllable.base).replace("0", tone) + (
+        "ɚ" if syllable.rhotic else ""
+    )
 
 
 def _template(base: str) -> str:

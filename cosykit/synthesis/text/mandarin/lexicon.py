@@ -10,6 +10,7 @@ Three kinds of text in `data/`:
     traditional.txt             traditional characters and their simplified forms
 """
 
+import re
 from importlib.resources import files
 from sys import intern
 
@@ -19,6 +20,13 @@ UNREADABLE = "某"
 """What is said for a character that no dictionary reads: mǒu, so-and-so."""
 
 
+_TRADITIONAL_ONLY = re.compile(
+    "(?<![名原论巨专显编遗译土拙合卓昭])著(?![名作称述者录有])"
+    "|乾(?![隆坤县陵清卦元宁道德符])"
+)
+"""著 and 乾 where simplified Chinese writes 着 and 干."""
+
+
 class Lexicon:
     """Readings by word and by character."""
 
@@ -26,8 +34,10 @@ class Lexicon:
         self._characters = _read_characters()
         self._words = _read_pairs("words.txt")
         self._own: set[str] = set()
+        self._neutral: set[str] = set()
         self._simplified = _read_variants()
-        self._read_own_readings()
+        self._read_own_characters()
+        self._read_own_words()
         self._read_neutral_words()
 
     def character(self, char: str) -> Syllable:
@@ -43,11 +53,21 @@ class Lexicon:
         """Tell whether we have a reading of our own for a word."""
         return word in self._own
 
+    def ends_neutral(self, word: str) -> bool:
+        """Tell whether a word is in our list of those that end in a neutral tone."""
+        return word in self._neutral
+
     def simplified(self, text: str) -> str:
         """Write traditional characters in their simplified form, one for one."""
-        return text.translate(self._simplified)
+        return _TRADITIONAL_ONLY.sub(_simplify, text.translate(self._simplified))
 
-    def _read_own_readings(self) -> None:
+    def _read_own_characters(self) -> None:
+        for line in _lines("readings.txt"):
+            if line[1] == " " and ":" not in line and "=" not in line:
+                char, reading = line.split()
+                self._characters[char] = reading
+
+    def _read_own_words(self) -> None:
         for line in _lines("readings.txt"):
             if "=" in line:
                 word, reading = line.split(" = ")
@@ -57,14 +77,12 @@ class Lexicon:
                 char, reading = rule.split()
                 for word in words.split():
                     self._add(word, self._with_character(word, char, reading))
-            else:
-                char, reading = line.split()
-                self._characters[char] = reading
 
     def _read_neutral_words(self) -> None:
         for line in _lines("neutral.txt"):
-            for word in line.split():
-                self._add(word, self._spelled(word)[:-1] + "5")
+            self._neutral.update(line.split())
+        for word in self._neutral:
+            self._add(word, self._spelled(word)[:-1] + "5")
 
     def _add(self, word: str, reading: str) -> None:
         self._words[word] = reading
@@ -78,9 +96,11 @@ class Lexicon:
         )
 
     def _spelled(self, word: str) -> str:
-        return self._words.get(word) or " ".join(
-            self._characters[char] for char in word
-        )
+        if word in self._words:
+            return self._words[word]
+        spelled = " ".join(self._characters[char] for char in word)
+        # At the end of a word 子 is a suffix, unless an entry says otherwise.
+        return spelled[:-1] + "5" if word.endswith("子") else spelled
 
 
 def _lines(name: str) -> list[str]:
@@ -106,3 +126,7 @@ def _read_pairs(name: str) -> dict[str, str]:
 def _read_variants() -> dict[int, str]:
     traditional, simplified = _lines("traditional.txt")
     return dict(zip(map(ord, traditional), simplified, strict=True))
+
+
+def _simplify(match: re.Match[str]) -> str:
+    return "着" if match[0] == "著" else "干"

@@ -24,8 +24,25 @@ class Segmenter:
         # Without the hidden Markov model, which glues function words together (他长,
         # 睡了|一觉); runs of single characters read better than wrong words.
         tagged = self._jieba.tag(hanzi, False)
-        words = self._join_own([Word(text, pos) for text, pos in tagged])
+        words = self._join_own(self._recut([Word(text, pos) for text, pos in tagged]))
         return [part for word in words for part in self._parts(word)]
+
+    def _recut(self, words: list[Word]) -> list[Word]:
+        """Move a cut that tears a word of ours: 红衣|服 is 红|衣服."""
+        recut: list[Word] = []
+        for word in words:
+            before = recut[-1] if recut else word
+            torn = before.text[-1] + word.text
+            if (
+                len(before.text) == 2
+                and len(word.text) == 1
+                and before.pos[0] not in "mr"
+                and self._lexicon.ends_neutral(torn)
+            ):
+                recut[-1] = Word(before.text[0], self._pos(before.text[0]))
+                word = Word(torn, self._pos(torn))
+            recut.append(word)
+        return recut
 
     def _join_own(self, words: list[Word]) -> list[Word]:
         """Join neighbours that make a word of our own dictionary, longest first."""

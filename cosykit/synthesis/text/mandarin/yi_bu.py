@@ -21,8 +21,10 @@ _OPEN_WORDS = frozenset(f"{char}一" for char in "这那每另某任各有哪同
 _ORDERED = ("月", "号", "楼", "班", "等", "年级", "级", "中", "审", "把手", "线城")
 
 # What a verb can reach, after 不: 看不见, 走不动; and what is no verb before it.
-_RESULTS = frozenset("了到见起来去及完好懂清住着动出上下开过成掉惯透定多够死尽全进回通")
-_NO_VERBS = frozenset("可要岂莫从都就也还再毫绝并无决又才便却而只我你他她们得了的为何若能会很")
+_RESULTS = frozenset("了到见起来去及完好懂清住着动出上下开过成掉得惯透定多够死尽全进回通")
+_NO_VERBS = frozenset(
+    "可要岂莫从都就也还再毫绝并无决又才便却而只我你他她们得了的为何若能会很"
+)
 
 _FOREIGN = "\0"
 
