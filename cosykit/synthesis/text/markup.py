@@ -78,6 +78,7 @@ _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 _QUOTE = re.compile(r"[> \t]*>[ \t]?")
 _BULLET = re.compile(r"[ \t]*[-*+•‣◦▪●○■□◆◇]\s+(?:\[[ xX]\]\s+)?")
 _NUMBERED = re.compile(rf"[ \t]*(\d{{1,3}})(?:[.)][ \t]+(?=\S)|\.(?=[{CJK}]))")
+_FIRST_LETTER = re.compile(f"([{CJK}])|[A-Za-z]")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _LINK_TARGET = re.compile(r" {0,3}\[[^\[\]]{1,99}\]:[ \t]*(?:<|https?:|/|#|\./)\S*$")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,32}\]:?")
@@ -134,7 +135,8 @@ def _plain_line(line: str) -> str:
     number = _NUMBERED.match(line)
     if number:
         rest = line[number.end() :]
-        pause = "、" if re.match(f"[{CJK}]", rest) else ", "
+        is_cjk = _FIRST_LETTER.search(rest)
+        pause = "、" if is_cjk and is_cjk.group(1) else ", "
         line = f"{number.group(1)}{pause}{rest}"
     return _FOOTNOTE.sub("", line)
 

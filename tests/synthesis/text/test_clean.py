@@ -32,7 +32,7 @@ from cosykit.synthesis.text.clean import clean
         ("~~~\n- kept\n~~~", "- kept"),
         ("- 一\n* 二\n+ 三", "一\n二\n三"),
         ("- [x] 完成\n- [ ] 未完成", "完成\n未完成"),
-        ("1. 打开\n2. 关闭", "1、打开\n2、关闭"),
+        ("1. **打开**\n2.关闭", "1、打开\n2、关闭"),
         ("1. Open\n2) Close", "1, Open\n2, Close"),
         ("3.5 is a number", "3.5 is a number"),
         ("> 引用\n>> 更深", "引用\n更深"),

@@ -78,6 +78,13 @@ def test_cantonese_text_is_marked_as_such() -> None:
     assert [span.language for span in sentence.spans] == ["yue"]
 
 
+def test_japanese_is_read_as_japanese() -> None:
+    (sentence,) = FRONTEND.sentences("会議は3時からです。", None)
+    assert {span.language for span in sentence.spans} == {"ja"}
+    assert sentence.text.startswith("会議は")
+    assert "3" not in sentence.text
+
+
 def test_every_line_is_a_paragraph() -> None:
     sentences = FRONTEND.sentences("一。二。\n三\n\n\n……\n四", None)
     assert [(each.text, each.ends_paragraph) for each in sentences] == [

@@ -67,7 +67,8 @@ def address_rules(words: AddressWords) -> Sequence[Rule]:
         rule(rf"{_START}(?:mailto:)?([A-Za-z0-9][\w.+-]{{0,63}}@{_HOST})", read),
         rule(rf"{_START}({_HOST}{_TAIL})", read),
         rule(
-            rf"{_START}([A-Za-z0-9_][\w-]*(?:\.[\w-]+){{0,8}}\.(?:{_EXTENSIONS}))\b",
+            rf"{_START}((?:~|\.{{1,2}})?/?(?:[\w-][\w.-]{{0,63}}/){{0,8}}"
+            rf"\w[\w-]*(?:\.[\w-]+){{0,8}}\.(?:{_EXTENSIONS}))\b",
             read,
         ),
         rule(rf"(?<=[{CJK}])(\.(?:{_EXTENSIONS}))\b", read),

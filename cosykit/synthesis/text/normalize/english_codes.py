@@ -11,6 +11,7 @@ from cosykit.synthesis.text.normalize.english_numbers import (
 from cosykit.synthesis.text.normalize.rules import (
     MODEL,
     MODEL_PART,
+    NUMBER_END,
     Rule,
     one_of,
     rule,
@@ -88,18 +89,18 @@ CODES: tuple[Rule, ...] = (
     rule(r"\+\d{1,3}(?:[- ]?\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
     rule(rf"{_PHONE_START}\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(
-        rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}})(?![\d.])",
+        rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}}){NUMBER_END}",
         lambda match: match[1] + match[2] + spell(match[3]),
     ),
     rule(
-        rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}})(?![\d.])",
+        rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}}){NUMBER_END}",
         lambda match: f"{match[1]} {pairs(match[2])}",
     ),
     rule(
         r"\b(?:call|dial|Call|Dial) (\d{3})(?!\d)",
         lambda m: f"{m[0][:-3]}{spell(m[1])}",
     ),
-    rule(r"(?<![\w.-])911(?![\d.,-])", "nine one one"),
+    rule(rf"(?<![\w.-])911{NUMBER_END}", "nine one one"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
         r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
@@ -111,7 +112,7 @@ CODES: tuple[Rule, ...] = (
 MODELS: tuple[Rule, ...] = (
     rule(MODEL, _model),
     rule(
-        r"\b([A-Z]{2,} )(\d{3,4})(?![\d.,])",
+        rf"\b([A-Z]{{2,}} )(\d{{3,5}}){NUMBER_END}",
         lambda match: match[1] + model_digits(match[2]),
     ),
 )

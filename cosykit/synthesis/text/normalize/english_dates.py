@@ -52,7 +52,9 @@ def _spoken_date(written_year: str, month: str, day: str) -> str | None:
 def _iso_date(match: re.Match[str]) -> str:
     written_year, _, month, day = match.groups()
     date = _spoken_date(written_year, month, day)
-    return f"{date} " if date and match.group().endswith("T") else date or match.group()
+    return (
+        f"{date} at " if date and match.group().endswith("T") else date or match.group()
+    )
 
 
 def _american_date(match: re.Match[str]) -> str:
@@ -159,6 +161,7 @@ DATES: tuple[Rule, ...] = (
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1 to "),
     rule(r"(?<=\b[AP]M) ?[-~—] ?(?=\d)", " to "),
     rule(

@@ -59,6 +59,8 @@ _PER: Mapping[str, str] = {
     word: word
     for word in ("second", "minute", "hour", "day", "night", "week", "month", "year")
 }
+# A $20 bill is a twenty dollar bill.
+_ARTICLE = re.compile(r"\b(?:an?|this|that|each) \Z")
 _SCALE = rf"(?: ?(?P<scale>{one_of(_SCALES)})(?![A-Za-z\d]))?"
 _CURRENCY = rf"(?P<currency>{one_of(CURRENCIES)})"
 _UNIT = rf"({one_of(UNITS)})(?![A-Za-z]|-[A-Za-z]|')"
@@ -72,13 +74,12 @@ def _name(unit: Unit, amount: str) -> str:
 def _money(match: re.Match[str]) -> str:
     first, last, scale = match["first"], match["last"], match["scale"]
     unit = CURRENCIES[match["currency"]]
-    if last or scale:
+    before = match.string[max(0, match.start() - 6) : match.start()]
+    is_attribute = _ARTICLE.search(before) is not None
+    if last or scale or (is_attribute and "." not in first):
         words = number(first) + (f" to {number(last)}" if last else "")
-        return (
-            f"{words} {_SCALES[scale]} {unit.plural}"
-            if scale
-            else f"{words} {unit.plural}"
-        )
+        words += f" {_SCALES[scale]}" if scale else ""
+        return f"{words} {unit.singular if is_attribute else unit.plural}"
     whole, _, decimals = first.partition(".")
     cents = _CENTS.get(unit.singular.split()[-1])
     if len(decimals) != 2 or cents is None:
@@ -153,6 +154,7 @@ RANGES: tuple[Rule, ...] = (
     ),
     rule(r"(?<![\w)-])-(?=[\d.$¥€£])", "minus "),
     rule(r"(?<![\w)+])\+(?=[\d.$¥€£])", "plus "),
+    rule(r"(?<!\w)~ ?(?=[\d$¥€£])", "about "),
 )
 """Rules for minus signs and for the dashes between numbers."""
 

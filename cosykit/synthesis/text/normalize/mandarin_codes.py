@@ -11,6 +11,7 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
 from cosykit.synthesis.text.normalize.rules import (
     MODEL,
     MODEL_PART,
+    NUMBER_END,
     Rule,
     one_of,
     rule,
@@ -20,8 +21,8 @@ _PHONE_START = r"(?<![\w.-])"
 # Before a number that is dialled or typed digit by digit.
 _CODE_WORDS = one_of(
     "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
-    " 帐号 密码 验证码 编号 学号 工号 单号 订单号 身份证 身份证号 证件号 车牌 车牌号"
-    " 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
+    " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
+    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
 )
 # After a number of three digits or more that names a thing.
 _NAMED = one_of(
@@ -93,7 +94,7 @@ def _model(match: re.Match[str]) -> str:
 
 
 CODES: tuple[Rule, ...] = (
-    rule(r"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{1,6})(?![\d.])", r"\1号"),
+    rule(rf"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{{1,6}}){NUMBER_END}", r"\1号"),
     rule(
         rf"{_PHONE_START}(?:(\+86|0086|86(?=[- ]))[- ]?)?"
         r"(1[3-9]\d)[- ]?(\d{4})[- ]?(\d{4})(?!\d)",
@@ -109,7 +110,7 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
     rule(
-        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![\d.%{_COUNTED}])",
+        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![%{_COUNTED}]){NUMBER_END}",
         _named_code,
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
@@ -119,7 +120,7 @@ CODES: tuple[Rule, ...] = (
         r"(?:(?<=[歼轰])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))-(?=\d)", ""
     ),
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
-    rule(rf"(?<![\w.])()({_SERVICE_NUMBERS})(?![\d.])", _named_code),
+    rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
         r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
@@ -131,7 +132,7 @@ CODES: tuple[Rule, ...] = (
 MODELS: tuple[Rule, ...] = (
     rule(MODEL, _model),
     rule(
-        r"\b([A-Z]{2,} )(\d{3,5})(?![\d.])",
+        rf"\b([A-Z]{{2,}} )(\d{{3,5}}){NUMBER_END}",
         lambda match: match.group(1) + model_digits(match.group(2)),
     ),
 )

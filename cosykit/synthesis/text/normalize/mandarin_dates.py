@@ -100,7 +100,7 @@ DATES: tuple[Rule, ...] = (
     ),
     rule(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])", _day_and_year),
     rule(
-        rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?![\d.元]|[万亿])(年)?",
+        rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?!\d|\.\d|[元万亿])(年)?",
         _years,
     ),
     # Zeros tell a date from a fraction.
@@ -133,6 +133,7 @@ DATES: tuple[Rule, ...] = (
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1到"),
     rule(
         r"(?:\b([AaPp])[Mm] ?)?(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?"

@@ -13,6 +13,7 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
 )
 from cosykit.synthesis.text.normalize.rules import (
     NUMBER,
+    NUMBER_END,
     NUMBER_START,
     Rule,
     one_of,
@@ -140,6 +141,7 @@ RANGES: tuple[Rule, ...] = (
     ),
     rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
     rule(r"(?<![\w)）\]+])\+(?=[\d.$¥€£])", "正"),
+    rule(r"(?<!\w)~ ?(?=[\d¥$€£])", "约"),
 )
 """Rules for minus signs and for the dashes between numbers."""
 
@@ -196,7 +198,7 @@ QUANTITIES: tuple[Rule, ...] = (
 COUNTS: tuple[Rule, ...] = (
     rule(rf"{_NOT_ORDINAL}2(?=(?:[到至、]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
     rule(
-        rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}(?![\d.]|{_MEASURE}|[加减乘除等多余比到])",
+        rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}{NUMBER_END}(?!{_MEASURE}|[加减乘除等多余比到])",
         _bare_year,
     ),
     rule(rf"{NUMBER_START}\d+\.\d+", lambda match: number(match.group())),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 NUMBER = r"(?:\d+(?:\.\d+)?)"
 NUMBER_START = r"(?<![\d.])(?<!\d,)"
 """Before a number: not in the middle of one."""
+NUMBER_END = r"(?!\d|[.,]\d)"
+"""After a whole number; a full stop or comma may end the sentence there."""
 MODEL = (
     r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
     r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"

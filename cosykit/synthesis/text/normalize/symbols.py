@@ -17,7 +17,9 @@ ONE_SPELLING: tuple[Rule, ...] = (
 """Rules for thousands separators and for signs of several characters."""
 
 _LETTER = f"{LATIN}{CJK}0-9"
-_SLASH = re.compile(f"(?<=[{CJK}]) ?/ ?(?=[{CJK}])")
+_SLASH = re.compile(
+    f"(?<=[{_LETTER}]) ?/ ?(?=[{CJK}])|(?<=[{CJK}]) ?/ ?(?=[{_LETTER}])"
+)
 _PAUSE = re.compile(
     f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~]) ?| - )(?=[{_LETTER}“(（])"
 )
