@@ -10,8 +10,11 @@ gold is written by people, silver is derived. Our own words, in
 import json
 import lzma
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from cosykit.synthesis.text.english.inflection import analyses, attach
+from cosykit.synthesis.text.english.lexicon import Lexicon
 
 Readings = Mapping[str, str | None] | str
 
@@ -32,10 +35,34 @@ def main() -> None:
         if word not in gold and word.capitalize() not in gold:
             lines[word] = _line(word, readings, prefix="~")
     lines |= {word: f"{word}\t{fields}" for word, fields in additions.items()}
-    text = b"\n".join(sorted(line.encode() for line in lines.values()))
+    text = _sorted(lines.values())
+    regular = _regular(Lexicon(text))
+    text = _sorted(line for word, line in lines.items() if word not in regular)
     packed = lzma.compress(text, preset=9 | lzma.PRESET_EXTREME)
     OUTPUT.write_bytes(packed)
-    print(f"{len(lines)} words, {len(text)} bytes, {len(packed)} packed")  # noqa: T201
+    words = len(lines) - len(regular)
+    print(f"{words} words, {len(text)} bytes, {len(packed)} packed")
+
+
+def _sorted(lines: Iterable[str]) -> bytes:
+    return b"\n".join(sorted(line.encode() for line in lines))
+
+
+def _regular(lexicon: Lexicon) -> set[str]:
+    """List the words that the rules of inflection say exactly as the dictionary does.
+
+    The stems of other words stay, so that no word needs two rules.
+    """
+    stems = {}
+    for word, entry in lexicon:
+        for stem, ending in analyses(word):
+            known = lexicon.find(stem)
+            if known:
+                same = attach(known.phonemes, ending) == entry.phonemes
+                if same and not entry.by_tag and not known.by_tag:
+                    stems[word] = stem
+                break
+    return stems.keys() - stems.values()
 
 
 def read_additions(path: Path) -> dict[str, str]:
