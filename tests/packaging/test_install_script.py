@@ -24,6 +24,7 @@ TOOLS = [
     "mkdir",
     "mv",
     "rm",
+    "sed",
     "sh",
     "tr",
     "uname",
@@ -272,6 +273,37 @@ def test_runtime_suits_the_driver(
         check=True,
     )
     assert done.stdout.strip() == runtime
+
+
+def test_uv_gets_the_settings_of_pip_that_it_has_not_itself(
+    clone: Path, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings"
+    settings.write_text(
+        ":env:.timeout='60'\n"
+        "global.extra-index-url='file:///one\\nfile:///two'\n"
+        "global.index-url='file:///of-the-machine'\n"
+        "global.proxy='http://localhost:1'\n"
+        "global.timeout='90'\n"
+        "install.index-url='file:///of-the-user'\n"
+    )
+    path = path_with(
+        tmp_path / "bin", pip=f"cat {settings}", env='exec /usr/bin/env "$@"'
+    )
+    script = ". tools/setup/packages.sh; python=pip; give_uv_the_settings_of_pip; env"
+    done = subprocess.run(
+        ["/bin/sh", "-c", script],
+        cwd=clone,
+        env={"PATH": path, "ALL_PROXY": "http://localhost:2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    given = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    assert given["UV_DEFAULT_INDEX"] == "file:///of-the-user"
+    assert given["UV_INDEX"] == "file:///one file:///two"
+    assert given["UV_HTTP_TIMEOUT"] == "60"
+    assert given["ALL_PROXY"] == "http://localhost:2"
 
 
 def test_command_runs_through_links_from_any_folder(

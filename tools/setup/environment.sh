@@ -9,13 +9,24 @@ lock() {
     [ -w "$folder" ] ||
         fail "cannot write to $folder" "Choose another place: ./install.sh --prefix DIR"
     exec 9>>"$folder/.cosykit-install.lock"
-    flock 'LOCK_EX | fcntl.LOCK_NB' 2>/dev/null || {
+    flock 'LOCK_EX | fcntl.LOCK_NB' || {
         say "another installation is running here, waiting for it"
         flock 'LOCK_EX'
     }
 }
 
-flock() { "$python" -I -c "import fcntl; fcntl.flock(9, fcntl.$1)" 9>&9; }
+flock() {
+    "$python" -I - 9>&9 <<EOF
+import fcntl, sys
+
+try:
+    fcntl.flock(9, fcntl.$1)
+except BlockingIOError:
+    sys.exit(1)
+except OSError:
+    pass  # a file system without locks
+EOF
+}
 
 # Build anew unless what is there can be brought up to date in place.
 prepare_environment() {
