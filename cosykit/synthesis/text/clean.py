@@ -112,6 +112,9 @@ _SHOUTS = re.compile(r"[。！？!?](?: ?[。！？!?])+")
 _REPEATED = re.compile(r"([(（)）“”\"'])\1+")
 _EMPTY = re.compile(r"[(（“] ?[)）”]")
 _ORNAMENT = re.compile(r"([=#~_+^|/\\<>@&%$·])\1{2,}")
+# A line break in the middle of a sentence: the line is as long as wrapped prose and the
+# next one goes on in lower case. Short lines are lists and poems, and stay apart.
+_WRAPPED = re.compile(r"(?<=[^\n]{48}[a-z0-9,;:)\"”'-])\n(?=[a-z])")
 _LATE_SPACE = re.compile(r" (?=[，。！？；：、）…]|[,!?;](?!\S))")
 
 
@@ -121,7 +124,7 @@ def clean(text: str) -> str:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
     text = strip_markdown(strip_html(_LINE_BREAK.sub("\n", text)))
     text = plain_characters(_EMOJI.sub(" ", text))
-    return plain_punctuation(text).strip(" ")
+    return _WRAPPED.sub(" ", plain_punctuation(text)).strip(" ")
 
 
 def plain_characters(text: str) -> str:

@@ -130,3 +130,19 @@ def test_characters_take_one_form(text: str, plain: str) -> None:
 )
 def test_punctuation_is_not_repeated(text: str, plain: str) -> None:
     assert clean(text) == plain
+
+
+def test_hard_wrapped_prose_is_one_paragraph() -> None:
+    wrapped = (
+        "Although the journey was long and tiring, everyone agreed that\n"
+        "the view from the top was worth it.\n"
+        "The next day was a rest day."
+    )
+    assert clean(wrapped) == (
+        "Although the journey was long and tiring, everyone agreed that "
+        "the view from the top was worth it.\nThe next day was a rest day."
+    )
+
+
+def test_short_lines_stay_apart() -> None:
+    assert clean("apples\npears\nplums") == "apples\npears\nplums"
