@@ -40,7 +40,7 @@ class MandarinPhonemizer:
         written = ""
         for piece in self._pieces(text):
             written += piece if isinstance(piece, str) else _write(piece)
-        return re.sub(" +", " ", written).strip()
+        return re.sub(" +(?= )|(?<=[“(]) +", "", written).strip()
 
     def pinyin(self, text: str) -> list[str]:
         """Return the syllables of a text as they are spoken, such as `dianr3`."""

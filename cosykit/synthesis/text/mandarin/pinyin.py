@@ -47,7 +47,7 @@ SYLLABLES = frozenset(
 """Every syllable of the standard language, without its tone."""
 
 _TONE_OF_MARK = {"\u0304": 1, "\u0301": 2, "\u030c": 3, "\u0300": 4}
-_SYLLABLE_AND_REST = re.compile(r"([^\W\d_]+)([0-5]?)")
+_LETTERS_AND_TONE = re.compile(r"((?:[^\W\d_][\u0300-\u030c]?)+)([0-5]?)")
 _LONGEST = max(map(len, SYLLABLES))
 
 
@@ -99,7 +99,7 @@ def parse_reading(text: str) -> tuple[Syllable, ...]:
     plain = re.sub(r"u:|v", "ü", unicodedata.normalize("NFC", text).lower())
     read: list[Syllable] = []
     for chunk in re.split(r"[\s'’\-,.·]+", plain.strip()):
-        matches = list(_SYLLABLE_AND_REST.finditer(chunk))
+        matches = list(_LETTERS_AND_TONE.finditer(chunk))
         if "".join(match.group() for match in matches) != chunk:
             raise _not_pinyin(text, chunk)
         for match in matches:

@@ -14,6 +14,9 @@ from cosykit.synthesis.text.mandarin.words import Clause, Word
 
 _EDGE = "^"
 
+# As far as `earlier` and `later` look; a clause without marks may be endless.
+_REACH = 12
+
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
@@ -45,11 +48,11 @@ class _Condition:
 
 
 _AT: dict[str, Callable[[Clause, int], Sequence[Word | None]]] = {
-    "word": lambda clause, place: clause[place : place + 1],
+    "word": lambda clause, place: (clause[place].whole or clause[place],),
     "prev": lambda clause, place: clause[place - 1 : place] if place else (None,),
     "next": lambda clause, place: clause[place + 1 : place + 2] or (None,),
-    "earlier": lambda clause, place: clause[:place],
-    "later": lambda clause, place: clause[place + 1 :],
+    "earlier": lambda clause, place: clause[max(0, place - _REACH) : place],
+    "later": lambda clause, place: clause[place + 1 : place + 1 + _REACH],
 }
 
 
@@ -82,8 +85,10 @@ class Polyphones:
 
     def _reading(self, clause: Clause, place: int) -> tuple[Syllable, ...]:
         text = clause[place].text
-        chosen = self._choose(text, clause, place, inside_words=False)
+        chosen = self._choose(text, clause, place, inside_words=True)
         if chosen is None:
+            chosen = self._choose(text, clause, place, inside_words=False)
+        if chosen is None and not _in_idiom(clause[place]):
             chosen = self._lexicon.word(text)
         if chosen is not None:
             return chosen
@@ -100,6 +105,13 @@ class Polyphones:
             if rule.inside_words is inside_words and rule.fits(clause, place):
                 return rule.reading
         return None
+
+
+def _in_idiom(word: Word) -> bool:
+    """Tell a doubled word in an idiom, 比比|皆|是, from 比比 and 爷爷|奶奶."""
+    whole = word.whole.text if word.whole else ""
+    doubled = len(word.text) == 2 and word.text[0] == word.text[1]
+    return doubled and len(whole) == 4 and len(set(whole)) == 3
 
 
 def _read_rules() -> dict[str, list[_Rule]]:

@@ -62,20 +62,27 @@ class Segmenter:
         return joined
 
     def _parts(self, word: Word) -> list[Word]:
-        if len(word.text) < 3 or self._lexicon.word(word.text):
+        if not self._is_unknown(word.text):
             return [word]
-        texts = self._split(word.text)
         return [
-            Word(text, self._pos(text), attached=place > 0)
-            for place, text in enumerate(texts)
+            Word(text, self._pos(text), attached=place > 0, whole=word)
+            for place, text in enumerate(self._flat_parts(word.text))
         ]
+
+    def _flat_parts(self, text: str) -> list[str]:
+        if not self._is_unknown(text):
+            return [text]
+        return [part for cut in self._split(text) for part in self._flat_parts(cut)]
+
+    def _is_unknown(self, text: str) -> bool:
+        return len(text) > 2 and self._lexicon.word(text) is None
 
     def _split(self, text: str) -> list[str]:
         """Cut into the fewest known parts, of lengths as equal as possible."""
         best: list[tuple[int, list[str]]] = [(0, [])]
         for end in range(1, len(text) + 1):
             cuts = [
-                (best[start][0] + _cost(text, start, end), start)
+                (best[start][0] + self._cost(text, start, end), start)
                 for start in range(end)
                 if end - start < len(text) and self._known(text[start:end])
             ]
@@ -91,9 +98,9 @@ class Segmenter:
             self._lexicon.word(text) or self._jieba.has_word(text)
         )
 
-
-def _cost(text: str, start: int, end: int) -> int:
-    """Count a part as 100 and its length squared; a lone prefix is a little dearer."""
-    lone_prefix = start == 0 and end == 1 and text[0] not in PREFIXES
-    torn_prefix = start == 0 and end > 1 and text[0] in PREFIXES
-    return 100 + (end - start) ** 2 + (lone_prefix or torn_prefix)
+    def _cost(self, text: str, start: int, end: int) -> int:
+        """Count a part as 100 and its length squared, a little less where it is apt."""
+        apt = self._lexicon.ends_neutral(text[start:end])
+        if start == 0:
+            apt = apt or (end == 1) is (text[0] in PREFIXES)
+        return 100 + (end - start) ** 2 - apt

@@ -5,8 +5,6 @@ ordinals; 不 is bú before 4. Between the halves of a verb both are neutral: �
 好不好, 看不见.
 """
 
-from collections.abc import Sequence
-
 from cosykit.synthesis.text.mandarin.pinyin import NEUTRAL, Syllable
 from cosykit.synthesis.text.mandarin.words import Clause, Word, respoken, whole_words
 
@@ -18,10 +16,12 @@ _OPERATORS = frozenset("加减乘除比点")
 _OPEN_WORDS = frozenset(f"{char}一" for char in "这那每另某任各有哪同")
 
 # After 一 these make an ordinal without 第: January, number one, class one.
-_ORDERED = ("月", "号", "楼", "班", "等", "年级", "级", "中", "审", "把手", "线城")
+_ORDERED = ("月", "号", "楼", "班", "等", "年级", "级", "中", "审", "把手", "线城市")
 
 # What a verb can reach, after 不: 看不见, 走不动; and what is no verb before it.
-_RESULTS = frozenset("了到见起来去及完好懂清住着动出上下开过成掉得惯透定多够死尽全进回通")
+_RESULTS = frozenset(
+    "了到见起来去及完好懂清住着动出上下开过成掉得惯透定多够死尽全进回通"
+)
 _NO_VERBS = frozenset(
     "可要岂莫从都就也还再毫绝并无决又才便却而只我你他她们得了的为何若能会很"
 )
@@ -98,8 +98,9 @@ def _weak_bu(clause: Clause) -> frozenset[int]:
         joined = verb + text
         shift = start - len(verb)
         for place in range(1, len(joined) - 1):
-            before, bu, after = joined[place - 1 : place + 2]
-            if bu == "不" and after in _RESULTS and before not in _NO_VERBS:
+            before, after = joined[place - 1], joined[place + 1]
+            reached = after in _RESULTS and before not in _NO_VERBS
+            if joined[place] == "不" and reached:
                 places.add(shift + place)
         verb = text if len(text) == 1 and pos.startswith("v") else ""
     return frozenset(places)
