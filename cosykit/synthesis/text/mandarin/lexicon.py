@@ -20,7 +20,6 @@ from cosykit.synthesis.text.mandarin.pinyin import Syllable, syllable, syllables
 UNREADABLE = "某"
 """What is said for a character that no dictionary reads: mǒu, so-and-so."""
 
-
 _TRADITIONAL_ONLY = re.compile(
     "(?<![名原论巨专显编遗译土拙合卓昭])著(?![名作称述者录有])"
     "|乾(?![隆坤县陵清卦元宁道德符])"
@@ -37,8 +36,7 @@ class Lexicon:
         self._own: set[str] = set()
         self._neutral: set[str] = set()
         self._simplified = _read_variants()
-        self._read_own_characters()
-        self._read_own_words()
+        self._read_own_readings()
         self._read_neutral_words()
 
     def character(self, char: str) -> Syllable:
@@ -62,22 +60,19 @@ class Lexicon:
         """Write traditional characters in their simplified form, one for one."""
         return _TRADITIONAL_ONLY.sub(_simplify, text.translate(self._simplified))
 
-    def _read_own_characters(self) -> None:
+    def _read_own_readings(self) -> None:
+        """Read the characters, which come first, then the words spelt with them."""
         for line in _lines("readings.txt"):
-            if line[1] == " " and ":" not in line and "=" not in line:
-                char, reading = line.split()
-                self._characters[char] = reading
-
-    def _read_own_words(self) -> None:
-        for line in _lines("readings.txt"):
-            if "=" in line:
-                word, reading = line.split(" = ")
-                self._add(word, reading)
-            elif ":" in line:
+            if " = " in line:
+                self._add(*line.split(" = "))
+            elif ": " in line:
                 rule, words = line.split(": ")
                 char, reading = rule.split()
                 for word in words.split():
                     self._add(word, self._with_character(word, char, reading))
+            else:
+                char, reading = line.split()
+                self._characters[char] = reading
 
     def _read_neutral_words(self) -> None:
         for line in _lines("neutral.txt"):

@@ -1,5 +1,7 @@
 """Hanzi to words with their parts of speech, by jieba's dictionary."""
 
+from dataclasses import replace
+
 from cosykit.synthesis.text.mandarin.lexicon import Lexicon
 from cosykit.synthesis.text.mandarin.words import Word
 
@@ -29,19 +31,16 @@ class Segmenter:
 
     def _recut(self, words: list[Word]) -> list[Word]:
         """Move a cut that tears a word of ours: 红衣|服 is 红|衣服."""
-        recut: list[Word] = []
-        for word in words:
-            before = recut[-1] if recut else word
-            torn = before.text[-1] + word.text
-            if (
-                len(before.text) == 2
-                and len(word.text) == 1
-                and before.pos[0] not in "mr"
-                and self._lexicon.ends_neutral(torn)
-            ):
-                recut[-1] = Word(before.text[0], self._pos(before.text[0]))
-                word = Word(torn, self._pos(torn))
-            recut.append(word)
+        recut = words[:1]
+        for word in words[1:]:
+            before = recut[-1]
+            lone, torn = before.text[0], before.text[-1] + word.text
+            cut_in_two = len(before.text) == 2 and len(torn) == 2
+            countable = before.pos[0] in "mr"
+            if cut_in_two and not countable and self._lexicon.ends_neutral(torn):
+                recut[-1:] = [self._tagged(lone), self._tagged(torn)]
+            else:
+                recut.append(word)
         return recut
 
     def _join_own(self, words: list[Word]) -> list[Word]:
@@ -65,7 +64,7 @@ class Segmenter:
         if not self._is_unknown(word.text):
             return [word]
         return [
-            Word(text, self._pos(text), attached=place > 0, whole=word)
+            replace(self._tagged(text), attached=place > 0, whole=word)
             for place, text in enumerate(self._flat_parts(word.text))
         ]
 
@@ -90,8 +89,8 @@ class Segmenter:
             best.append((cost, [*best[start][1], text[start:end]]))
         return best[-1][1]
 
-    def _pos(self, text: str) -> str:
-        return self._jieba.tag(text, False)[0][1]
+    def _tagged(self, text: str) -> Word:
+        return Word(text, self._jieba.tag(text, False)[0][1])
 
     def _known(self, text: str) -> bool:
         return len(text) == 1 or bool(
