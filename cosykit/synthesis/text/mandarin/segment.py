@@ -1,14 +1,15 @@
 """Hanzi to words with their parts of speech, by jieba's dictionary."""
 
 from dataclasses import replace
+from math import log
 
 from cosykit.synthesis.text.mandarin.lexicon import Lexicon
 from cosykit.synthesis.text.mandarin.words import Word
 
 _LONGEST_OWN_WORD = 6
 
-# Before these the rest of a word of three characters belongs together: 小|老虎.
-PREFIXES = frozenset("小老大副总好不很我你他可有是看打吃买去来没又再最更太新旧高低前后")
+# Words in the corpus that jieba counted.
+_LOG_CORPUS = log(60_101_967)
 
 
 class Segmenter:
@@ -77,11 +78,11 @@ class Segmenter:
         return len(text) > 2 and self._lexicon.word(text) is None
 
     def _split(self, text: str) -> list[str]:
-        """Cut into the fewest known parts, of lengths as equal as possible."""
-        best: list[tuple[int, list[str]]] = [(0, [])]
+        """Cut a word into the likeliest shorter ones."""
+        best: list[tuple[float, list[str]]] = [(0.0, [])]
         for end in range(1, len(text) + 1):
             cuts = [
-                (best[start][0] + self._cost(text, start, end), start)
+                (best[start][0] + self._cost(text[start:end]), start)
                 for start in range(end)
                 if end - start < len(text) and self._known(text[start:end])
             ]
@@ -97,9 +98,5 @@ class Segmenter:
             self._lexicon.word(text) or self._jieba.has_word(text)
         )
 
-    def _cost(self, text: str, start: int, end: int) -> int:
-        """Count a part as 100 and its length squared, a little less where it is apt."""
-        apt = self._lexicon.ends_neutral(text[start:end])
-        if start == 0:
-            apt = apt or (end == 1) is (text[0] in PREFIXES)
-        return 100 + (end - start) ** 2 - apt
+    def _cost(self, text: str) -> float:
+        return _LOG_CORPUS - log(self._jieba.suggest_freq(text))
