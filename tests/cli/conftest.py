@@ -33,7 +33,9 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder with an empty configuration file."""
+    """Work in an empty folder with an empty configuration file and no variables."""
+    for variable in [name for name in os.environ if name.startswith("COSYKIT_")]:
+        monkeypatch.delenv(variable)
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
