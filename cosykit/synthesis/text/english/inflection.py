@@ -1,17 +1,18 @@
-"""Regular endings: -s, -'s, -ed and -ing, taken off a spelling and put onto a sound.
+"""Regular endings, taken off a spelling and put onto a sound: -s, -ed, -ing, 'll...
 
 Source: misaki en.py Lexicon (hexgrad/misaki, Apache-2.0), whose endings are the ones
 that the model was trained on.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-Ending = Literal["s", "ed", "ing"]
+Ending = Literal["s", "ed", "ing", "'d", "'ll", "'re", "'ve"]
 
 # After these a t before a vowel is tapped: butter, voted.
 _TAPPING = frozenset("AIOWYiuæɑəɛɪɹʊʌ")
+_CONTRACTED: Mapping[Ending, str] = {"'d": "əd", "'ll": "ᵊl", "'re": "əɹ", "'ve": "əv"}
 _SILENT_E = re.compile("[^aeiou][aeiou][bcdgkmpstvz]$|[csvz]$")
 _DOUBLED = re.compile(r"([bdgklmnprtvz])\1")
 
@@ -28,6 +29,9 @@ def analyses(word: str) -> Iterator[Inflected]:
     yield from _with_s(word)
     yield from _with_ed(word)
     yield from _with_ing(word)
+    for ending in _CONTRACTED:
+        if word.endswith(ending):
+            yield Inflected(word.removesuffix(ending), ending)
 
 
 def _with_s(word: str) -> Iterator[Inflected]:
@@ -96,6 +100,10 @@ def attach(phonemes: str, ending: Ending) -> str:
             return _attach_ed(phonemes)
         case "ing":
             return tapped(phonemes) + "ɪŋ"
+        case "'d" if phonemes[-1] not in "td":
+            return phonemes + "d"
+        case _:
+            return phonemes + _CONTRACTED[ending]
 
 
 def _s_after(sound: str) -> str:

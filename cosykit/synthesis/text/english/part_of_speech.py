@@ -43,6 +43,7 @@ _ADJECTIVES = word_set(
     " private early late modern common major minor free full local young strong special"
     " best better worst human social open hard fast slow deep raw dry cold hot"
 )
+_BEFORE_PRESENT = AUXILIARIES | PREPOSITIONS | DETERMINERS | {"to"}
 _PAST_CUES = word_set(
     "yesterday ago was were had did said went came took made gave got told saw knew"
     " thought found left felt began wrote once previously earlier"
@@ -51,8 +52,8 @@ _DIRECTIONS = word_set("up down around round through back tightly its his her")
 _MOSTLY_VERBS = word_set(
     "affect combine combines compress convert correlate deviate discard discards"
     " exploit exploits implement implements increase increases insert inserts invert"
-    " inverts invite invites isolate isolates live lives produce produces refuse reject rejects"
-    " retard transform transforms"
+    " inverts invite invites isolate isolates live lives produce produces refuse"
+    " reject rejects retard transform transforms"
 )
 _MOSTLY_NOUNS = word_set(
     "analyses content diagnoses house object progress project subject upset winds"
@@ -102,11 +103,10 @@ def _nominal(words: Words, place: int) -> Tag:
 def _is_past(words: Words, place: int) -> bool:
     """Tell the two sounds of `read` apart."""
     previous = before(words, place)
-    if previous in HAVE or previous in BE or previous.endswith("'ve"):
+    asked = previous in SUBJECTS and place > 1 and words[place - 2] in HAVE
+    if asked or previous in HAVE or previous in BE or previous.endswith("'ve"):
         return True
-    if previous == "to" or previous in AUXILIARIES or previous in PREPOSITIONS:
-        return False
-    if previous in DETERMINERS:
+    if previous in _BEFORE_PRESENT or _is_adjective(previous):
         return False
     cued = any(
         word in _PAST_CUES or (len(word) > 4 and word.endswith("ed")) for word in words
@@ -136,7 +136,7 @@ def _vote_before(words: Words, place: int) -> float:
         return -3.0
     if previous in ("that", "which"):
         return 0.5
-    if previous in _ADJECTIVES or previous.endswith(_ADJECTIVE_ENDINGS):
+    if _is_adjective(previous):
         return -2.5
     if previous in HAVE:
         return -1.0
@@ -170,6 +170,10 @@ def before(words: Words, place: int) -> str:
         if word not in ADVERBS and not word.endswith("ly"):
             return word
     return ""
+
+
+def _is_adjective(word: str) -> bool:
+    return word in _ADJECTIVES or word.endswith(_ADJECTIVE_ENDINGS)
 
 
 def _before_to(words: Words, place: int) -> str:

@@ -15,9 +15,9 @@ from cosykit.synthesis.text.english.stress import (
 from cosykit.synthesis.text.mandarin.pinyin import SYLLABLES
 
 _TELLTALE = re.compile(
-    "x|zh|q(?!ue)|j[iu]|[aeo]ng|ao|ei|ou|u[aio]|ia[no]|^(?:ch|sh)[aeiu]n?$"
+    "x|zh|q(?!ue)|j[iu]|yu|[aeo]ng|ao|ei|ou|iu|u[aio]|ia[no]|^(?:ch|sh)[aeiu]n?$"
 )
-_ENGLISH_END = re.compile("(?<![hi])e$")
+_ENGLISH_END = re.compile("(?<![hiu])e$")
 _INITIAL = re.compile("zh|ch|sh|[bcdfghjklmnpqrstwxyz]?")
 _LONGEST = max(map(len, SYLLABLES))
 _MOST_SYLLABLES = 4
@@ -28,9 +28,9 @@ _INITIALS = {
 }  # fmt: skip
 _FINALS = {
     "a": "ɑ", "ai": "I", "an": "ɑn", "ang": "ɑŋ", "ao": "W", "e": "ʌ", "ei": "A",
-    "en": "ʌn", "eng": "ʌŋ", "er": "ɑɹ", "i": "i", "ia": "iɑ", "ian": "iɛn",
-    "iang": "iɑŋ", "iao": "jW", "ie": "iɛ", "in": "ɪn", "ing": "ɪŋ", "iong": "iʊŋ",
-    "iu": "iO", "o": "O", "ong": "ʊŋ", "ou": "O", "u": "u", "ua": "wɑ", "uai": "wI",
+    "en": "ʌn", "eng": "ʌŋ", "er": "ɑɹ", "i": "i", "ia": "jɑ", "ian": "jɛn",
+    "iang": "jɑŋ", "iao": "jW", "ie": "jɛ", "in": "ɪn", "ing": "ɪŋ", "iong": "jʊŋ",
+    "iu": "jO", "o": "O", "ong": "ʊŋ", "ou": "O", "u": "u", "ua": "wɑ", "uai": "wI",
     "uan": "wɑn", "uang": "wɑŋ", "ue": "wɛ", "ui": "wA", "un": "ʊn", "uo": "wO",
     "ü": "u", "üan": "wɛn", "üe": "wɛ", "ün": "un",
 }  # fmt: skip

@@ -22,6 +22,7 @@ from cosykit.synthesis.text.english.pinyin_names import chinese_name
 from cosykit.synthesis.text.english.stress import (
     PRIMARY,
     SECONDARY,
+    VOWELS,
     demoted,
     with_stress,
 )
@@ -33,7 +34,7 @@ _ACRONYM_WITH_S = re.compile("([A-Z]{2,})'?s")
 _NUMBER = re.compile(r"([\d.,]+)(s|st|nd|rd|th)?")
 _DOTTED = re.compile(r"[A-Za-z](?:\.[A-Za-z])+\.?")
 _PLAIN = re.compile("[A-Za-z][a-z']+")
-_VOWELS = re.compile("[aeiouy]")
+_VOWEL_LETTERS = re.compile("[aeiouy]")
 _UNPRONOUNCEABLE = re.compile("[^aeiouy]{4}")
 
 _SYMBOLS = {"&": "and", "+": "plus", "#": "sharp"}
@@ -162,7 +163,7 @@ class Pronouncer:
 
     def _guessed(self, word: str) -> str:
         """Pronounce a word of the letters a to z that is in no dictionary."""
-        if not _VOWELS.search(word):
+        if not _VOWEL_LETTERS.search(word):
             return self._spelt(word) if word else ""
         return (
             self._affixed(word)
@@ -170,9 +171,13 @@ class Pronouncer:
             or chinese_name(word)
             or self._two_words(word, shortest=_SHORTEST_PART)
             or self._uninflected(word)
-            or self._letters.phonemes(word)
+            or self._read(word)
             or self._spelt(word)
         )
+
+    def _read(self, word: str) -> str:
+        sound = self._letters.phonemes(word)
+        return sound if VOWELS.intersection(sound) else ""
 
     def _two_words(self, word: str, shortest: int) -> str:
         """Read a closed compound such as webpage; its first part has the stress."""
@@ -211,5 +216,5 @@ class Pronouncer:
 
 
 def _is_pronounceable(word: str) -> bool:
-    enough_vowels = 4 * len(_VOWELS.findall(word)) >= len(word)
+    enough_vowels = 4 * len(_VOWEL_LETTERS.findall(word)) >= len(word)
     return enough_vowels and not _UNPRONOUNCEABLE.search(word)

@@ -50,6 +50,6 @@ def _name(character: str) -> str:
     if name.startswith("CJK"):
         from pypinyin import lazy_pinyin
 
-        pinyin = unicodedata.normalize("NFKD", lazy_pinyin(character)[0])
-        return "".join(letter for letter in pinyin if letter.isascii())
-    return name.rpartition(" ")[2].lower().replace("-", " ")
+        name = unicodedata.normalize("NFKD", lazy_pinyin(character)[0])
+    letters = (letter for letter in name.rpartition(" ")[2] if letter.isascii())
+    return "".join(letters).lower().replace("-", " ") or "letter"

@@ -51,6 +51,9 @@ _SENSES = MappingProxyType(
         "bass": _FISH,
         "bow": _SHIP,
         "bows": _SHIP,
+        "dove": _sense(
+            "dˈOv", "into off deep deeper under down straight", follows_directly=True
+        ),
         "lead": _METAL,
         "minute": _sense(
             "mInˈut",

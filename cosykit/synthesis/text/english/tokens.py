@@ -14,6 +14,7 @@ _TOKEN = re.compile(
           (?<![A-Za-z0-9.])[A-Za-z](?:\.[A-Za-z])+(?![A-Za-z0-9])      # U.S., e.g.
           (?:\.(?!\s*$))?
         | (?<![A-Za-z0-9])[A-G]\#(?![A-Za-z0-9])                       # C#
+        | (?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs)\.(?=\s)
         | \d+(?:,\d{3})+(?![\d,])                                      # 12,000
         | (?<![A-Za-z0-9])'(?:em|cause|tis|twas|til|bout|n)(?![A-Za-z])
         | [A-Za-z0-9]+
