@@ -37,13 +37,13 @@ _WHOLE = {
     "ng": "ŋ0", "hm": "hm0", "hng": "hŋ0",
 }  # fmt: skip
 
-# The model learnt a melted 儿 with the tone of a full one. Without it whisper-base hears
-# 一点儿 as 12: it missed 9.5 % (zf_xiaoxiao) and 10.7 % (zm_yunxi) of 84 syllables, with
-# it 1.2 % and 6.0 %.
+# The model learnt a melted 儿 with the tone of a full one. Without it whisper-base
+# hears 一点儿 as 12: it missed 9.5 % (zf_xiaoxiao) and 10.7 % (zm_yunxi) of 84
+# syllables, with it 1.2 % and 6.0 %.
 _MELTED_ER = "ɚ↗"
 
-# Nor did it ever hear 上 without a tone: 早上 came out as 早山 and 墙上 as 墙伤 (character
-# errors 5.4 and 8.1 %, with the tone 1.4 and 2.7 %).
+# Nor did the model learn 上 without a tone: 早上 came out as 早山, 墙上 as 墙伤
+# (character errors 5.4 and 8.1 %; with the tone 1.4 and 2.7 %).
 _NEUTRAL_SHANG = Syllable("shang", NEUTRAL)
 
 _AFTER_HISSING = frozenset(("zh", "ch", "sh", "r", "z", "c", "s"))
