@@ -3,6 +3,7 @@
 The table is `data/contexts.txt`; its head explains the notation.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -118,7 +119,8 @@ def _read_rules() -> dict[str, list[_Rule]]:
     path = files("cosykit.synthesis.text.mandarin") / "data" / "contexts.txt"
     sets: dict[str, str] = {}
     rules: dict[str, list[_Rule]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    text = re.sub(r"\|\n +", "|", path.read_text(encoding="utf-8"))
+    for line in re.sub(r"\n +", " ", text).splitlines():
         if not line or line.startswith("#"):
             continue
         if line.startswith("{"):

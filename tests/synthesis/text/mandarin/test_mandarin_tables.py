@@ -1,5 +1,6 @@
 """The tables of `data/` are well formed and reach what they name."""
 
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -16,7 +17,8 @@ DATA = files("cosykit.synthesis.text.mandarin") / "data"
 
 
 def lines(name: str) -> list[str]:
-    text = (DATA / name).read_text(encoding="utf-8")
+    text = re.sub(r"\|\n +", "|", (DATA / name).read_text(encoding="utf-8"))
+    text = re.sub(r"\n +", " ", text)
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
