@@ -101,6 +101,9 @@ proved "its configuration has entry point, command, port, volume, user, signal, 
     fail "the settings of pip stayed in the image"
 proved "the settings of the package index did not stay in it"
 
+# buildah may mount an empty volume of its own over the one that is given below.
+store config --volume /models- "$container"
+
 # Run a command in the image as a given user, as the container's first process would be.
 inside() {
     user=$1
@@ -133,14 +136,14 @@ proved "say writes $(seconds_of "$folder/said.wav") s of speech to standard outp
 
 written=$(ls "$models")
 [ -n "$written" ] || fail "the model is not on the volume"
-stamps=$(find "$models" -type f -name '*.onnx' -exec stat -c '%n %Y %i' {} +)
+stamps=$(find "$models" -type f -size +1M -exec stat -c '%n %Y %i' {} +)
 inside 123456:0 cosykit say '你好，容器。' -o /speech/you.wav 2>"$folder/said.log" || {
     cat "$folder/said.log"
     fail "say as another user"
 }
 [ "$(stat -c %u "$speech/you.wav")" = 123456 ] || fail "it ran as another user"
 proved "an arbitrary user id says $(seconds_of "$speech/you.wav") s into a mounted folder"
-[ "$stamps" = "$(find "$models" -type f -name '*.onnx' -exec stat -c '%n %Y %i' {} +)" ] ||
+[ "$stamps" = "$(find "$models" -type f -size +1M -exec stat -c '%n %Y %i' {} +)" ] ||
     fail "the model was made again"
 proved "the second container took the model ($written) from the volume"
 
@@ -162,7 +165,7 @@ server_process() {
     for status in /proc/[0-9]*/status; do
         process=${status%/status}
         if [ "$(readlink "$process/root" 2>/dev/null)" != / ] &&
-            tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -q 'bin/cosykit serve'; then
+            grep -aq '^/opt.*cosykit.serve' "$process/cmdline" 2>/dev/null; then
             echo "${process#/proc/}"
         fi
     done | head -n 1
