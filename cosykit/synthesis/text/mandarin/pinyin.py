@@ -59,11 +59,13 @@ class Syllable:
         base: Toneless pinyin with `ü` spelt as such, one of `SYLLABLES`.
         tone: 1 to 4, or 5 for the neutral tone.
         rhotic: Whether an 儿 has melted into it, as in huār.
+        full_tone: The tone that a neutral syllable has lost; 5 where it has none.
     """
 
     base: str
     tone: int
     rhotic: bool = False
+    full_tone: int = NEUTRAL
 
     def __str__(self) -> str:
         return f"{self.base}{'r' if self.rhotic else ''}{self.tone}"
@@ -71,6 +73,10 @@ class Syllable:
     def with_tone(self, tone: int) -> "Syllable":
         """Return the same syllable in another tone."""
         return replace(self, tone=tone)
+
+    def weakened(self, full_tone: int) -> "Syllable":
+        """Return the same syllable in the neutral tone."""
+        return replace(self, tone=NEUTRAL, full_tone=full_tone)
 
 
 @lru_cache(maxsize=4096)

@@ -10,10 +10,13 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 
 from cosykit.synthesis.text.mandarin.lexicon import Lexicon
-from cosykit.synthesis.text.mandarin.pinyin import Syllable, syllables
+from cosykit.synthesis.text.mandarin.pinyin import NEUTRAL, Syllable, syllables
 from cosykit.synthesis.text.mandarin.words import Clause, Word
 
 _EDGE = "^"
+
+# Suffixes that have lost their tone for good; other neutral syllables only lend it.
+_SUFFIXES = frozenset("子头")
 
 # As far as `earlier` and `later` look; a clause without marks may be endless.
 _REACH = 12
@@ -80,9 +83,22 @@ class Polyphones:
     def read(self, clause: Clause) -> list[Word]:
         """Return the words with their readings, before any change of tone."""
         return [
-            word if word.symbols else word.spoken(self._reading(clause, place))
+            word if word.symbols else self._spoken(word, self._reading(clause, place))
             for place, word in enumerate(clause)
         ]
+
+    def _spoken(self, word: Word, reading: tuple[Syllable, ...]) -> Word:
+        """Give a word its reading, neutral syllables with the tones they have lost."""
+        return word.spoken(
+            self._with_full_tone(char, syllable)
+            for char, syllable in zip(word.text, reading, strict=True)
+        )
+
+    def _with_full_tone(self, char: str, syllable: Syllable) -> Syllable:
+        usual = self._lexicon.character(char)
+        if syllable.tone != NEUTRAL or usual.base != syllable.base:
+            return syllable
+        return syllable if char in _SUFFIXES else syllable.weakened(usual.tone)
 
     def _reading(self, clause: Clause, place: int) -> tuple[Syllable, ...]:
         text = clause[place].text

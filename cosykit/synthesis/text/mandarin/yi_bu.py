@@ -35,18 +35,20 @@ def change_yi_and_bu(clause: Clause) -> list[Word]:
     spoken: list[Syllable | None] = []
     for word in clause:
         spoken += word.syllables or [None]
-    closing, weak = _closing_yi(clause), _weak_bu(clause)
+    closing = _closing_yi(clause)
+    weak = _between_doubled(chars) | _before_results(clause)
     changed: list[Syllable] = []
     for place, syllable in enumerate(spoken):
         if syllable is None:
             continue
         following = next(iter(spoken[place + 1 : place + 2]), None)
-        if chars[place] == "一" and syllable.tone != NEUTRAL:
-            tone = 1 if place in closing else _yi(chars, place, following)
-            syllable = syllable.with_tone(tone)
-        elif chars[place] == "不" and syllable.tone != NEUTRAL:
-            tone = NEUTRAL if place in weak else _bu(chars, place, following)
-            syllable = syllable.with_tone(tone)
+        if syllable.tone != NEUTRAL and place not in closing:
+            if chars[place] == "一":
+                syllable = syllable.with_tone(_yi(chars, place, following))
+            elif chars[place] == "不":
+                syllable = syllable.with_tone(_bu(following))
+            if place in weak:
+                syllable = syllable.weakened(syllable.tone)
         changed.append(syllable)
     return respoken(clause, changed)
 
@@ -55,8 +57,6 @@ def _yi(chars: str, place: int, following: Syllable | None) -> int:
     before, after = chars[place - 1 : place], chars[place + 1 : place + 2]
     if following is None or _counts(chars, place):
         return 1
-    if before == after and chars[place - 2 : place - 1] != "一":
-        return NEUTRAL
     if chars.startswith(_ORDERED, place + 1) or (before == "月" and after == "日"):
         return 1
     return 2 if following.tone == 4 or after in "个下" else 4
@@ -73,12 +73,8 @@ def _counts(chars: str, place: int) -> bool:
     return summed and after not in _LARGE
 
 
-def _bu(chars: str, place: int, following: Syllable | None) -> int:
-    if following is None:
-        return 4
-    if chars[place - 1 : place] == chars[place + 1]:
-        return NEUTRAL
-    return 2 if following.tone == 4 else 4
+def _bu(following: Syllable | None) -> int:
+    return 2 if following is not None and following.tone == 4 else 4
 
 
 def _closing_yi(clause: Clause) -> frozenset[int]:
@@ -90,7 +86,19 @@ def _closing_yi(clause: Clause) -> frozenset[int]:
     return frozenset(places)
 
 
-def _weak_bu(clause: Clause) -> frozenset[int]:
+def _between_doubled(chars: str) -> frozenset[int]:
+    """Return the places of 一 and 不 between the same verb twice."""
+    return frozenset(
+        place
+        for place in range(1, len(chars) - 1)
+        if chars[place] in "一不"
+        and chars[place - 1] == chars[place + 1]
+        and chars[place - 1] not in _DIGITS
+        and chars[place - 2 : place - 1] != "一"
+    )
+
+
+def _before_results(clause: Clause) -> frozenset[int]:
     """Return the places where 不 stands between a verb and what it does not reach."""
     places: set[int] = set()
     verb = ""
