@@ -105,7 +105,7 @@ class Polyphones:
         chosen = self._choose(text, clause, place, inside_words=True)
         if chosen is None:
             chosen = self._choose(text, clause, place, inside_words=False)
-        if chosen is None and not _in_idiom(clause[place]):
+        if chosen is None and not _in_idiom(clause, place):
             chosen = self._lexicon.word(text)
         if chosen is not None:
             return chosen
@@ -124,11 +124,13 @@ class Polyphones:
         return None
 
 
-def _in_idiom(word: Word) -> bool:
-    """Tell a doubled word in an idiom, 比比|皆|是, from 比比 and 爷爷|奶奶."""
-    whole = word.whole.text if word.whole else ""
-    doubled = len(word.text) == 2 and word.text[0] == word.text[1]
-    return doubled and len(whole) == 4 and len(set(whole)) == 3
+def _in_idiom(clause: Clause, place: int) -> bool:
+    """Tell a doubled word in an idiom, 比比|皆|是, from 爷爷|奶奶 and 谢谢|合作."""
+    word = clause[place]
+    if word.whole is None or len(word.whole.text) != 4 or len(set(word.text)) != 1:
+        return False
+    near = clause[max(0, place - 2) : place + 3]
+    return any(len(part.text) == 1 for part in near if part.whole is word.whole)
 
 
 def _read_rules() -> dict[str, list[_Rule]]:
