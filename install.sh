@@ -7,6 +7,7 @@
 #
 # How each step is done stands in tools/setup/.
 set -eu
+unset CDPATH
 
 root=$(cd -P "$(dirname "$0")" && pwd)
 setup=$root/tools/setup
