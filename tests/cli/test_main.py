@@ -44,14 +44,17 @@ def test_every_command_explains_itself(run: Run, command: str) -> None:
 
 
 def test_help_answers_within_half_a_second() -> None:
-    """Processor time is measured: other work on the machine must not fail the test."""
+    """The best processor time counts: other work on the machine must not fail this."""
+    assert min(processor_time_of_help_s() for _ in range(3)) < 0.5
+
+
+def processor_time_of_help_s() -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "cosykit", "--help"], check=True, capture_output=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert used_s < 0.5
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_help_imports_nothing_heavy() -> None:
