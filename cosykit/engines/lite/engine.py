@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -181,12 +182,14 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
             f"{model} is not installed in {settings.models_dir}",
             hint=f"Run: cosykit install {model}",
         )
-    bundle.check()
     precision = LITE.precisions[0]
     threads = settings.runtime.threads or usable_cores()
-    session = open_session(
-        bundle.graph(precision, LITE.graphs[0]), SessionSettings("cpu", threads)
-    )
+    graph = bundle.graph(precision, LITE.graphs[0])
+    # Hashing takes 0.1 s or so, and opening the session does not need its answer.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        checked = beside.submit(bundle.check)
+        session = open_session(graph, SessionSettings("cpu", threads))
+        checked.result()
     info = EngineInfo(
         model=model,
         provider=session.provider,
