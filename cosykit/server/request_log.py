@@ -13,7 +13,10 @@ from cosykit.server.metrics import Metrics
 _log = logging.getLogger("cosykit.access")
 
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
+"""Id of the request that the current task, or the engine's turn, is about."""
+
 _SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 
 
 class RequestLog:
@@ -29,8 +32,8 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        scope.setdefault("state", {})["request_id"] = request_id
-        token = REQUEST_ID.set(request_id)
+        # Never reset: the server that runs this task logs its bugs after we returned.
+        REQUEST_ID.set(request_id)
         began, status = time.perf_counter(), 0
 
         async def send_with_id(message: Message) -> None:
@@ -47,16 +50,15 @@ class RequestLog:
             await self._app(scope, receive, send_with_id)
         finally:
             self._note(scope, status, time.perf_counter() - began)
-            REQUEST_ID.reset(token)
 
     def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
         # 499 is nginx's number for a client that went away before the answer.
         status = status or 499
+        # Paths and methods that we do not know could be anything, and endless.
         route = getattr(scope.get("route"), "path", "unknown")
+        method = scope["method"] if scope["method"] in _METHODS else "unknown"
         self._metrics.requests.labels(route=route, status=status).inc()
-        _log.info(
-            "%s %s %d %.0f ms", scope["method"], scope["path"], status, 1000 * elapsed_s
-        )
+        _log.info("%s %s %d %.0f ms", method, route, status, 1000 * elapsed_s)
 
 
 def _request_id(scope: Scope) -> str:
