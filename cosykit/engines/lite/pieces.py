@@ -11,6 +11,9 @@ from dataclasses import dataclass
 # In phonemes. A Mandarin syllable is about 4 of them, an English word about 6.
 FIRST_PIECE = 44
 PIECE = 150
+# A cut inside a clause is heard and hard to understand, so a clause may be this much
+# longer than a piece before it is cut.
+_SLACK = 2
 # Shorter pieces than this sound clipped and hurried.
 SHORTEST_PIECE = 12
 _CLAUSE_END = re.compile(r"(?<=[,;:—…!?.])\s+|(?<=[—…])(?=\S)")
@@ -80,8 +83,7 @@ def _clauses(phonemes: str, first_limit: int) -> Iterator[str]:
     limit = first_limit
     for clause in _CLAUSE_END.split(phonemes.strip()):
         rest = clause.strip()
-        # A first clause may be somewhat long; a cut inside it is heard.
-        while len(rest) > limit + limit // 2:
+        while len(rest) > _SLACK * limit:
             space = rest.rfind(" ", SHORTEST_PIECE, limit + 1)
             cut = space if space > 0 else limit
             yield rest[:cut].strip()
