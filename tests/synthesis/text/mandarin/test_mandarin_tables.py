@@ -1,5 +1,6 @@
 """The tables of `data/` are well formed and reach what they name."""
 
+import importlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -85,7 +86,7 @@ def test_no_word_of_ours_is_listed_under_two_readings() -> None:
 
 
 def test_other_words_are_read_as_in_the_dictionary_they_come_from() -> None:
-    pypinyin = pytest.importorskip("pypinyin.constants")
+    pypinyin = importlib.import_module("pypinyin.constants")
     lexicon = Lexicon()
     corrected = {line[0] for line in lines("readings.txt") if line[1] == " "}
     changed = corrected.union("一不儿谁子们")
