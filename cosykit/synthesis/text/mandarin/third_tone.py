@@ -2,8 +2,8 @@
 
 Groups close from the inside out: 小|老虎 is xiǎo láohǔ, 展览|馆 zhánlánguǎn. Across
 words, monosyllables pair up from the left and a lone one leans on its neighbour:
-我想|买|水果 is wó xiáng mǎi shuíguǒ. Inside a word the model raises them by itself, with
-the same pitch; across words it needs to be told.
+我想|买|水果 is wó xiáng mǎi shuíguǒ. Inside a word the model raises them by itself,
+with the same pitch; across words it needs to be told.
 """
 
 from collections.abc import Iterator, Sequence
