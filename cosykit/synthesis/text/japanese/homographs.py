@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cosykit.synthesis.text.japanese.lattice import Word
-from cosykit.synthesis.text.japanese.lexicon import table_rows
+from cosykit.synthesis.text.japanese.tables import table_rows
 
 BUNDLED = Path(__file__).parent / "data" / "homographs.tsv"
 _CONTEXT_CHARS = 24

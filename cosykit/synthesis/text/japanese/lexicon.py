@@ -1,6 +1,6 @@
 """The reading dictionary: IPADIC and words of our own, compact in memory.
 
-`data/ipadic.npz` holds IPADIC as columns (`compile.py` makes it):
+`data/ipadic.npz`, made by `tools/build_japanese_dictionary.py`, holds it as columns:
 
     surfaces              words as written, sorted UTF-8, each ended by a line feed
     entries_per_surface   how many of the following entries belong to each surface
@@ -15,7 +15,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.synthesis.text.japanese.kana import decode_kana
+from cosykit.synthesis.text.japanese.tables import table_rows
 
 BUNDLED = Path(__file__).parent / "data" / "ipadic.npz"
 BUNDLED_WORDS = Path(__file__).parent / "data" / "words.tsv"
@@ -106,7 +107,7 @@ class Lexicon:
             yield from self._own.get(text[start:end], ())
         low, high = 0, len(self._surfaces)
         for end in range(start + 1, len(text) + 1):
-            prefix = text[start:end].encode()
+            prefix = text[start:end].encode("utf-8", "surrogatepass")
             low = self._position(prefix, low, high)
             if low == high or not self._surfaces[low].startswith(prefix):
                 return
@@ -149,9 +150,3 @@ class Lexicon:
 def _scalars(column: NDArray[np.int16] | NDArray[np.uint16]) -> memoryview:
     """Look at an array so that reading one number is fast."""
     return column.ravel().data
-
-
-def table_rows(path: Path) -> Iterable[list[str]]:
-    """Read a table: tabs between columns, `#` starts a comment line."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line.split("\t") for line in lines if line and not line.startswith("#")]

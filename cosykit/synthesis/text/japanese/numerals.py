@@ -62,7 +62,7 @@ def _is_numeral(word: Word) -> bool:
 def _is_counter(word: Word) -> bool:
     # A longer one, such as 世紀, may be an ordinary noun as well.
     is_noun = len(word.surface) > 1 and word.surface in COUNTERS
-    return is_noun or word.part_of_speech == _COUNTER
+    return is_noun or (word.part_of_speech == _COUNTER and word.pronunciation != "")
 
 
 def _denominator(word: Word) -> Word:

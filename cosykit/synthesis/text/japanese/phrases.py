@@ -11,7 +11,7 @@ from cosykit.synthesis.text.japanese.lattice import Word
 _INFLECTED = ("動詞", "形容詞", "助動詞")
 _ENDINGS = ("動詞,接尾", "形容詞,接尾")
 _SUFFIX = "名詞,接尾"
-_PREFIX = "接頭詞"
+_PREFIXES = ("接頭詞,名詞接続", "接頭詞,動詞接続", "接頭詞,形容詞接続")
 _VERBAL_ENDING = "助動詞"
 _VERBAL_PARTICLE = "助詞,接続助詞"
 _PARTICLES_OF_ENDINGS = frozenset(("て", "で", "ば", "ちゃ", "じゃ", "たり", "だり"))
@@ -37,7 +37,7 @@ def phrases(words: Iterable[Word]) -> list[str]:
 def _continues(previous: Word, word: Word) -> bool:
     if previous.pronunciation[-1] == "ッ" or word.pronunciation[0] in "ーンッ":
         return True
-    if previous.part_of_speech.startswith(_PREFIX):
+    if previous.part_of_speech.startswith(_PREFIXES):
         return True
     if word.part_of_speech.startswith(_SUFFIX):
         return True
