@@ -162,10 +162,8 @@ async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
         volume=body.volume,
         instructions=body.instructions,
     )
-    rate = body.sample_rate or service.settings.audio.sample_rate
-    return await start_speech(
-        service, speech_request, Output(body.response_format, rate)
-    )
+    out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
+    return await start_speech(service, speech_request, out)
 
 
 def check_length(text: str, max_chars: int) -> None:

@@ -34,9 +34,15 @@ class RequestLog:
         request_id = _request_id(scope)
         # Never reset: the server that runs this task logs its bugs after we returned.
         REQUEST_ID.set(request_id)
-        began, status = time.perf_counter(), 0
+        began, status, noted = time.perf_counter(), 0, False
 
-        async def send_with_id(message: Message) -> None:
+        def note() -> None:
+            nonlocal noted
+            if not noted:
+                self._note(scope, status, time.perf_counter() - began)
+            noted = True
+
+        async def send_noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -44,12 +50,15 @@ class RequestLog:
                     *message.get("headers", ()),
                     (b"x-request-id", request_id.encode("ascii")),
                 ]
+            elif not message.get("more_body"):
+                # Whoever has the whole answer finds it in the metrics.
+                note()
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, send_noted)
         finally:
-            self._note(scope, status, time.perf_counter() - began)
+            note()
 
     def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
         # 499 is nginx's number for a client that went away before the answer.

@@ -7,10 +7,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from cosykit.audio.encode import Encoder
-from cosykit.audio.formats import AudioFormat, media_type
+from cosykit.audio.formats import AudioFormat, media_type, rate_for
+from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
 from cosykit.server.service import SpeechService
 from cosykit.types import SpeechRequest
@@ -28,6 +29,16 @@ class Output:
 
     audio_format: AudioFormat
     sample_rate: int = 0
+
+    @classmethod
+    def chosen(
+        cls, audio_format: AudioFormat | None, sample_rate: int, default: AudioSettings
+    ) -> Self:
+        """Fill in what a request leaves open from the configuration."""
+        chosen = audio_format or default.format
+        if not sample_rate and default.sample_rate:
+            sample_rate = rate_for(chosen, default.sample_rate)
+        return cls(chosen, sample_rate)
 
 
 class EncodedSpeech:

@@ -71,18 +71,17 @@ async def speak(request: Request, service: SpeechService) -> Response:
 
 
 async def _spoken(body: TtsBody, service: SpeechService) -> TtsAnswer:
-    audio_format = body.format or service.settings.audio.format
-    rate = body.sample_rate or service.settings.audio.sample_rate
+    out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
     speech_request = SpeechRequest(
         body.text, voice=body.voice, language=body.language, speed=body.speed
     )
-    speech = await start_speech(service, speech_request, Output(audio_format, rate))
+    speech = await start_speech(service, speech_request, out)
     audio = await speech.whole()
     return TtsAnswer(
         success=True,
         message="",
         audio=as_base64(audio),
-        format=audio_format,
+        format=out.audio_format,
         sample_rate=speech.sample_rate,
         duration=round(speech.duration_s, 3),
     )

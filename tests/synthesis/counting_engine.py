@@ -7,7 +7,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from cosykit.config.schema import Settings
-from cosykit.errors import InputError, ResourceError
+from cosykit.errors import InputError, ModelLoadError, ResourceError
 from cosykit.types import (
     AudioChunk,
     Capabilities,
@@ -91,3 +91,7 @@ def open_engine(model: str, settings: Settings) -> CountingEngine:
 
 def open_with_bug(model: str, settings: Settings) -> CountingEngine:
     raise KeyError(model)
+
+
+def open_missing(model: str, settings: Settings) -> CountingEngine:
+    raise ModelLoadError(f"{model} is broken", hint="Mend it")
