@@ -13,7 +13,7 @@ Ending = Literal["s", "ed", "ing", "'d", "'ll", "'re", "'ve"]
 # After these a t before a vowel is tapped: butter, voted.
 _TAPPING = frozenset("AIOWYiuæɑəɛɪɹʊʌ")
 _CONTRACTED: Mapping[Ending, str] = {"'d": "əd", "'ll": "ᵊl", "'re": "əɹ", "'ve": "əv"}
-_SILENT_E = re.compile("[^aeiou][aeiou][bcdgkmpstvz]$|[csvz]$")
+_SILENT_E = re.compile("^[^aeiou]*[aeiou][bcdgkmpstvz]$|[csvz]$")
 _DOUBLED = re.compile(r"([bdgklmnprtvz])\1")
 
 

@@ -31,7 +31,7 @@ from cosykit.synthesis.text.normalize import english_numbers
 
 _ACRONYM = re.compile("[A-Z]{2,}")
 _ACRONYM_WITH_S = re.compile("([A-Z]{2,})'?s")
-_NUMBER = re.compile(r"([\d.,]+)(s|st|nd|rd|th)?")
+_NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)(s|st|nd|rd|th)?")
 _DOTTED = re.compile(r"[A-Za-z](?:\.[A-Za-z])+\.?")
 _PLAIN = re.compile("[A-Za-z][a-z']+")
 _VOWEL_LETTERS = re.compile("[aeiouy]")
@@ -61,13 +61,15 @@ class Pronouncer:
             pause: Whether a pause follows.
         """
         if len(word) > _LONGEST_WORD:
-            return self.phonemes(word[:_LONGEST_WORD]) + self.phonemes(
-                word[_LONGEST_WORD:], tag, pause
+            starts = range(0, len(word), _LONGEST_WORD)
+            return " ".join(
+                self.phonemes(word[start : start + _LONGEST_WORD]) for start in starts
             )
         if word in _SYMBOLS:
             return self._known(_SYMBOLS[word])
-        if _NUMBER.fullmatch(word):
-            return self._number(word)
+        number = _NUMBER.fullmatch(word)
+        if number:
+            return self._number(number)
         if _DOTTED.fullmatch(word):
             return self._spelt(word.replace(".", ""))
         return (
@@ -146,10 +148,9 @@ class Pronouncer:
             return " ".join(sounds)
         return joined(sounds, pieces)
 
-    def _number(self, text: str) -> str:
-        match = _NUMBER.fullmatch(text)
-        assert match
-        digits, ending = match.group(1).replace(",", "").strip("."), match.group(2)
+    def _number(self, written: re.Match[str]) -> str:
+        text, ending = written.groups()
+        digits = text.replace(",", "")
         if "." in digits:
             words = english_numbers.number(digits)
         elif ending and ending != "s":

@@ -1,8 +1,7 @@
 """Words of two meanings and two sounds, told apart by the words near them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from cosykit.synthesis.text.english.function_words import word_set
 
@@ -12,76 +11,82 @@ _REACH = 5
 
 @dataclass(frozen=True, slots=True)
 class _Sense:
+    """A sound, and the words that call for it: anywhere near, or right after."""
+
     phonemes: str
-    cues: frozenset[str]
-    follows_directly: bool = False
+    near: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
 
 
-def _sense(phonemes: str, cues: str, follows_directly: bool = False) -> _Sense:
-    return _Sense(phonemes, word_set(cues), follows_directly)
-
-
-_METAL = _sense(
-    "lˈɛd",
-    "pipe pipes paint poisoning metal metals bullet bullets copper zinc tin toxic"
-    " mercury pencil acid ore silver iron roof glass crystal cadmium",
-)
-_FISH = _sense(
-    "bˈæs",
-    "fish fishing sea lake river caught catch trout salmon carp striped largemouth"
-    " smallmouth fillet grilled species",
-)
-_RIP = _sense(
-    "tˈɛɹ",
-    "muscle ligament cartilage tendon tissue fabric paper cloth wear apart off down"
-    " open up out resistant away",
-)
-_SHIP = _sense(
-    "bˈW",
-    "ship ships boat boats stern vessel deck hull anchor wave waves took takes take"
-    " head heads before knee port",
-)
-_SENSES = MappingProxyType(
-    {
-        "axes": _sense(
+# The first sense that is called for wins.
+_SENSES: Mapping[str, tuple[_Sense, ...]] = {
+    "axes": (
+        _Sense(
             "ˈæksᵻz",
-            "axe wood stone bronze iron flint battle chop chopped swords hammers tools"
-            " firefighters throw throwing",
+            near=word_set("axe wood stone bronze flint chop chopped swords throw"),
         ),
-        "bass": _FISH,
-        "bow": _SHIP,
-        "bows": _SHIP,
-        "dove": _sense(
-            "dˈOv", "into off deep deeper under down straight", follows_directly=True
+    ),
+    "bass": (
+        _Sense("bˈAs", after=word_set("player guitar guitarist drum line note notes")),
+        _Sense(
+            "bˈæs",
+            near=word_set(
+                "fish fishing sea lake river caught catch trout salmon striped fillet"
+            ),
         ),
-        "lead": _METAL,
-        "minute": _sense(
+    ),
+    "bow": (
+        _Sense("bˈO", near=word_set("arrow arrows violin hair ribbon archer string")),
+        _Sense(
+            "bˈW",
+            near=word_set("ship boat stern vessel deck hull waves took take takes"),
+        ),
+    ),
+    "dove": (_Sense("dˈOv", after=word_set("into off deep deeper under down")),),
+    "lead": (
+        _Sense(
+            "lˈɛd",
+            near=word_set("copper zinc mercury cadmium toxic metals"),
+            after=word_set("pipe pipes paint poisoning bullet bullets acid glass roof"),
+        ),
+    ),
+    "minute": (
+        _Sense(
             "mInˈut",
-            "amount amounts detail details quantity quantities particle particles"
-            " difference differences change changes trace traces fraction scale size"
-            " crystals examination",
-            follows_directly=True,
+            after=word_set(
+                "amount amounts detail details quantity quantities particle particles"
+                " difference differences trace traces fraction crystals"
+            ),
         ),
-        "row": _sense("ɹˈW", "argument quarrel blazing furious heated shouting over"),
-        "sow": _sense("sˈW", "pig pigs piglets piglet boar litter farrow"),
-        "tear": _RIP,
-        "tears": _RIP,
-    }
-)
+    ),
+    "row": (_Sense("ɹˈW", near=word_set("argument quarrel blazing furious heated")),),
+    "sow": (_Sense("sˈW", near=word_set("pig pigs piglets boar litter farrow")),),
+    "tear": (
+        _Sense(
+            "tˈɛɹ",
+            near=word_set("muscle ligament tendon tissue fabric paper cloth wear"),
+            after=word_set("apart off down open up out away"),
+        ),
+    ),
+}
 
 
 def sense(words: Sequence[str], place: int) -> str:
-    """Find the sound that the neighbours suggest; empty where they suggest none.
+    """Find the sound that the neighbours call for; nothing where they call for none.
 
     Args:
         words: A sentence in small letters, with its punctuation marks.
         place: Which word of it.
     """
-    known = _SENSES.get(words[place])
-    if known is None:
+    senses = _SENSES.get(words[place])
+    if not senses:
         return ""
-    behind = words[
-        place + 1 : place + 2 if known.follows_directly else place + 1 + _REACH
-    ]
-    ahead = () if known.follows_directly else words[max(0, place - _REACH) : place]
-    return known.phonemes if known.cues.intersection([*ahead, *behind]) else ""
+    near = {
+        *words[max(0, place - _REACH) : place],
+        *words[place + 1 : place + 1 + _REACH],
+    }
+    after = words[place + 1] if place + 1 < len(words) else ""
+    for known in senses:
+        if after in known.after or near & known.near:
+            return known.phonemes
+    return ""
