@@ -14,7 +14,14 @@ from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import FORMATS, AudioFormat
 from cosykit.errors import CosykitError, InputError, NotFoundError
-from cosykit.server.operations import STRICT, Failure, Name, Operation, read_body
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    Name,
+    Operation,
+    SampleRate,
+    read_body,
+)
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, as_base64, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
@@ -37,7 +44,7 @@ class SpeechBody(BaseModel):
 
     model_config = STRICT
 
-    input: str = Field(description="The text")
+    input: str = Field(min_length=1, description="The text")
     model: Name = Field(
         default="auto", description="Model id, `auto`, or one of OpenAI's names"
     )
@@ -61,12 +68,7 @@ class SpeechBody(BaseModel):
         le=VOLUME_RANGE[1],
         description="Gain (not OpenAI's)",
     )
-    sample_rate: int = Field(
-        default=0,
-        ge=0,
-        le=48_000,
-        description="Samples a second; 0 takes the configured one (not OpenAI's)",
-    )
+    sample_rate: SampleRate = 0
 
     @property
     def voice_name(self) -> str | None:

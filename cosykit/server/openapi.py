@@ -69,10 +69,8 @@ def _describe(operation: Operation) -> JsonObject:
 
 
 def _answers(operation: Operation) -> JsonObject:
-    content: JsonObject = {
-        media_type: {"schema": {"type": "string", "format": "binary"}}
-        for media_type in operation.media_types
-    }
+    # Without a schema: bytes, or lines, that are no JSON.
+    content: JsonObject = {media_type: {} for media_type in operation.media_types}
     if operation.answer:
         content |= _json(operation.answer)
     return {

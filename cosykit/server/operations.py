@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from cosykit.config.schema import ServerSettings
+from cosykit.config.schema import SAMPLE_RATES, ServerSettings
 from cosykit.errors import (
     AccessError,
     BusyError,
@@ -25,13 +25,20 @@ from cosykit.server.service import SpeechService
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
 Body = TypeVar("Body", bound=BaseModel)
 
-STRICT = ConfigDict(
-    extra="forbid", strict=True, allow_inf_nan=False, validate_by_name=True
-)
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 """For bodies: nothing is ignored, and nothing is guessed from another type."""
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 """Of a voice or a model."""
+
+SampleRate = Annotated[
+    int,
+    Field(
+        description="Samples a second; 0 takes the configured rate",
+        # Which of them a format can hold is its own affair.
+        json_schema_extra={"enum": [0, *SAMPLE_RATES]},
+    ),
+]
 
 
 class Failure(BaseModel):

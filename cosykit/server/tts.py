@@ -2,14 +2,21 @@
 
 from typing import Self
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
 from cosykit.server.openai import check_length
-from cosykit.server.operations import STRICT, Failure, Name, Operation, read_body
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    Name,
+    Operation,
+    SampleRate,
+    read_body,
+)
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output, as_base64, start_speech
 from cosykit.server.streaming import while_connected
@@ -21,23 +28,19 @@ class TtsBody(BaseModel):
 
     model_config = STRICT
 
-    text: str
+    text: str = Field(min_length=1, description="The text")
     voice: Name | None = Field(
-        default=None,
-        validation_alias=AliasChoices("voice", "speaker_id"),
-        description="Voice id, name or alias; `speaker_id` means the same",
+        default=None, description="Voice id, name or alias; the text's own by default"
     )
+    speaker_id: Name | None = Field(default=None, description="The same as voice")
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
-    language: Language | None = None
+    language: Language | None = Field(
+        default=None, description="Main language; detected by default"
+    )
     format: AudioFormat | None = Field(
         default=None, description="The configured one by default"
     )
-    sample_rate: int = Field(
-        default=0,
-        ge=0,
-        le=48_000,
-        description="Samples a second; 0 takes the configured one",
-    )
+    sample_rate: SampleRate = 0
 
 
 class TtsAnswer(Failure):
@@ -73,7 +76,10 @@ async def speak(request: Request, service: SpeechService) -> Response:
 async def _spoken(body: TtsBody, service: SpeechService) -> TtsAnswer:
     out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
     speech_request = SpeechRequest(
-        body.text, voice=body.voice, language=body.language, speed=body.speed
+        body.text,
+        voice=body.voice or body.speaker_id,
+        language=body.language,
+        speed=body.speed,
     )
     speech = await start_speech(service, speech_request, out)
     audio = await speech.whole()

@@ -112,7 +112,8 @@ def test_models_are_listed_and_shown(speaker: openai.OpenAI) -> None:
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
-        ({"input": ""}, None),
+        ({"input": ""}, "input"),
+        ({"input": " "}, None),
         ({"input": "do", "speed": 9}, "speed"),
         ({"input": "do", "response_format": "midi"}, "response_format"),
         ({"input": "do", "stream_format": "smoke"}, "stream_format"),

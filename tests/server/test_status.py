@@ -1,5 +1,8 @@
 """What operators ask a server."""
 
+import json
+import re
+
 import httpx
 import pytest
 
@@ -92,8 +95,27 @@ def test_document_describes_every_route_with_its_limits(client: httpx.Client) ->
         for method in methods
     }
     assert routes == {(op.path, op.method.lower()) for op in OPERATIONS}
-    speed = document["components"]["schemas"]["SpeechBody"]["properties"]["speed"]
-    assert (speed["minimum"], speed["maximum"]) == (0.25, 4.0)
+    fields = document["components"]["schemas"]["SpeechBody"]["properties"]
+    assert (fields["speed"]["minimum"], fields["speed"]["maximum"]) == (0.25, 4.0)
+    assert fields["sample_rate"]["enum"][:2] == [0, 8000]
+    assert fields["input"]["minLength"] == 1
+
+
+def test_document_describes_failures_in_the_shape_of_each_protocol(
+    client: httpx.Client,
+) -> None:
+    document = client.get("/openapi.json").json()
+    for path, shape in (("/v1/audio/speech", "ErrorAnswer"), ("/v1/tts", "TtsAnswer")):
+        responses = document["paths"][path]["post"]["responses"]
+        statuses = {"400", "401", "404", "413", "415", "503", "504", "default"}
+        assert set(responses) == statuses | {"200"}
+        for status in statuses:
+            schema = responses[status]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": f"#/components/schemas/{shape}"}
+        assert "Retry-After" in responses["503"]["headers"]
+    assert "503" in document["paths"]["/ready"]["get"]["responses"]
+    named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+    assert named == set(document["components"]["schemas"])
 
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
