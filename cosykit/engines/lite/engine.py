@@ -39,9 +39,10 @@ from cosykit.types import (
 
 # The model follows speeds in this range without slurring; see `stretch` for the rest.
 SLOWEST, FASTEST = 0.5, 2.0
-# What counts as speech when silence is trimmed: 1 % of full scale, -40 dBFS.
-_AUDIBLE = 0.01
-_KEPT_EDGE_S = 0.04
+# What counts as speech when silence is trimmed, -50 dBFS, and how much stays before and
+# after it: fricatives begin very softly.
+_AUDIBLE = 0.003
+_KEPT_EDGE_S = 0.06
 
 
 class LiteEngine:
