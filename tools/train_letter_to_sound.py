@@ -1,7 +1,11 @@
 """Train `english/data/letter_to_sound.xz` on the dictionary beside it.
 
-    python tools/train_letter_to_sound.py              # 5 minutes
+    python tools/train_letter_to_sound.py              # 2 minutes
     python tools/train_letter_to_sound.py --held-out   # measure on words left out
+
+Of words left out at random, 8.7 % of the phonemes and stress marks are wrong (37 % of
+the words); of words whose whole family was left out (all that begin with the same five
+letters), 11.7 % (48 %). Without stress marks it is 8.3 % (41 %) of the latter.
 
 The steps: align each letter with none to two sounds (expectation maximisation with
 Viterbi paths), count n-grams of the aligned units from the end of the words to their

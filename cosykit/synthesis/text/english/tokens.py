@@ -8,6 +8,7 @@ from cosykit.synthesis.text.english.romanize import romanize
 _SYMBOLS = {"%": "percent", "&": "and", "+": "plus", "@": "at", "=": "equals",
             "#": "hash", "$": "dollars", "<": "below", ">": "above"}  # fmt: skip
 
+_MARKS = {"dash": "—", "dots": "…", "open": "(", "close": ")"}
 _TOKEN = re.compile(
     r"""
       (?P<word>
@@ -25,6 +26,8 @@ _TOKEN = re.compile(
     | (?P<dash> --+ | (?<=\s)-(?=\s) )
     | (?P<dots> \.{2,} )
     | (?P<mark> [;:,.!?—…"()“”] )
+    | (?P<open> [\[{] )
+    | (?P<close> [\]}] )
     | (?P<space> \s+ | [/|\\~*^] )
     """,
     re.VERBOSE,
@@ -48,6 +51,9 @@ class Token(NamedTuple):
     text: str
 
 
+_SPACE = Token("space", " ")
+
+
 def tokenize(text: str) -> list[Token]:
     """List what a text consists of; what cannot be spoken is left out."""
     return [
@@ -59,20 +65,13 @@ def tokenize(text: str) -> list[Token]:
 
 def _tokens(match: re.Match[str]) -> list[Token]:
     kind, text = match.lastgroup, match.group()
-    match kind:
-        case "word":
-            return [Token("word", text)]
-        case "symbol":
-            word = Token("word", _SYMBOLS[text])
-            return [Token("space", " "), word, Token("space", " ")]
-        case "dash":
-            return [Token("mark", "—")]
-        case "dots":
-            return [Token("mark", "…")]
-        case "mark":
-            return [Token("mark", text)]
-        case _:
-            return [Token("space", " ")]
+    if kind == "symbol":
+        return [_SPACE, Token("word", _SYMBOLS[text]), _SPACE]
+    if kind == "word":
+        return [Token("word", text)]
+    if kind == "space":
+        return [_SPACE]
+    return [Token("mark", _MARKS.get(kind or "", text))]
 
 
 def _with_quotes(text: str) -> str:
