@@ -37,7 +37,7 @@ _PLAIN = re.compile("[A-Za-z][a-z']+")
 _VOWEL_LETTERS = re.compile("[aeiouy]")
 _UNPRONOUNCEABLE = re.compile("[^aeiouy]{4}")
 
-_SYMBOLS = {"&": "and", "+": "plus", "#": "sharp"}
+_SYMBOLS = {"&": "and", "+": "plus", "#": "sharp", ".": "dot"}
 _LONGEST_SPELT = 5
 _SHORTEST_PART = 3
 _LONGEST_WORD = 40

@@ -37,8 +37,9 @@ _PART = re.compile(
       [A-Z]{2,}'?s(?![A-Za-z])      # APIs, CEO's
     | [A-Z]+(?![a-z])               # HTML of HTMLParser
     | [A-Z]?[a-z]+(?:'[A-Za-z]+)*   # Parser, don't
-    | \d+(?:\.\d+)?
-    | [&+#]
+    | (?<!\.)\d+\.\d+(?!\.)         # 3.5, but not 3.5.1
+    | \d+
+    | [&+#.]
     """,
     re.VERBOSE,
 )

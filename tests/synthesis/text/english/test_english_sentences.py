@@ -116,7 +116,7 @@ PUNCTUATION = [
     ("the U.S. market", "ðə jˌuˈɛs mˈɑɹkət"),
     ("in the U.S.", "ɪn ðə jˌuˈɛs."),
     ("and/or", "ænd ɔɹ"),
-    ("node.js", "nˌOdʤˌAˈɛs"),
+    ("node.js", "nˈOd dˈɑt ʤˌAˈɛs"),
     ("fifty%", "fˈɪfti pəɹsˈɛnt"),
     ("", ""),
     ("🙂", ""),

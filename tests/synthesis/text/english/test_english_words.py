@@ -89,6 +89,7 @@ IN_SEVERAL_WORDS = [
     ("1990s", "nˌIntˈin nˈIndiz"),
     ("21st", "twˈɛnti fˈɜɹst"),
     ("3.14", "θɹˈi pˈYnt wˈʌn fˈɔɹ"),
+    ("2.0.1", "tˈu dˈɑt zˈɪɹO dˈɑt wˈʌn"),
     ("10,000", "tˈɛn θˈWzᵊnd"),
     ("你好", "nˈi hˈW"),
 ]
