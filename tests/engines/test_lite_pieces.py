@@ -49,7 +49,7 @@ def test_short_tail_joins_the_piece_before() -> None:
 
 def test_long_first_clause_is_cut_at_a_word() -> None:
     first, *_ = pieces_of(" ".join(["abcdefg"] * 30) + ".")
-    assert len(first) <= FIRST_PIECE
+    assert len(first) <= FIRST_PIECE.usual
     assert first.endswith("abcdefg")
 
 
@@ -83,4 +83,4 @@ def test_nothing_is_lost_repeated_or_too_long(sentences: list[str]) -> None:
     said = "".join("".join(pieces).split())
     assert said == "".join("".join(sentences).split())
     assert all(0 < len(piece) <= MAX_PHONEMES for piece in pieces)
-    assert all(len(piece) <= 2 * PIECE for piece in pieces)
+    assert all(len(piece) <= PIECE.longest for piece in pieces)

@@ -90,7 +90,9 @@ class LiteEngine:
         language = request.language or main_language(request.text)
         voice = find_voice(VOICES, request.voice, language)
         sentences = self._phonemize(request.text, request.language)
-        cancellation = self._register(request.request_id)
+        cancellation = session.cancellation()
+        with self._lock:
+            self._running[request.request_id] = cancellation
         try:
             for piece in cut_into_pieces(sentences):
                 samples = _speak(session, piece, voice, request.speed, cancellation)
@@ -131,12 +133,6 @@ class LiteEngine:
             for sentence in sentences
         )
         return (sentence for sentence in spoken if sentence.phonemes)
-
-    def _register(self, request_id: str) -> Cancellation:
-        cancellation = Cancellation()
-        with self._lock:
-            self._running[request_id] = cancellation
-        return cancellation
 
 
 def _speak(
@@ -189,7 +185,9 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
     # Hashing takes 0.1 s or so, and opening the session does not need its answer.
     with ThreadPoolExecutor(max_workers=1) as beside:
         checked = beside.submit(bundle.check)
-        session = open_session(graph, SessionSettings("cpu", threads))
+        session = open_session(
+            graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
+        )
         checked.result()
     info = EngineInfo(
         model=model,
