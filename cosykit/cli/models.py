@@ -10,7 +10,10 @@ from cosykit.cli.context import Json, ModelsDir, load_configuration
 from cosykit.cli.output import note, print_json, print_table
 
 if TYPE_CHECKING:
+    from cosykit.hub.bundle import Bundle
     from cosykit.spec import ModelSpec
+
+State = Literal["installed", "broken", "available"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class ModelRow:
     title: str
     languages: tuple[str, ...]
     sample_rate: int
-    state: Literal["installed", "broken", "available"]
+    state: State
     precisions: tuple[str, ...]
     size_bytes: int
 
@@ -73,7 +76,17 @@ def _row(spec: "ModelSpec", folder: Path) -> ModelRow:
         return ModelRow(*facts, "broken", (), 0)
     if bundle is None:
         return ModelRow(*facts, "available", (), 0)
-    return ModelRow(*facts, "installed", bundle.precisions, bundle.size_bytes)
+    state: State = "installed" if _has_every_graph(bundle) else "broken"
+    return ModelRow(*facts, state, bundle.precisions, bundle.size_bytes)
+
+
+def _has_every_graph(bundle: "Bundle") -> bool:
+    """Compare sizes only: a list has to be quick, and `doctor` compares the hashes."""
+    for path, digest in bundle.manifest.graphs.items():
+        graph = bundle.folder / path
+        if not graph.is_file() or graph.stat().st_size != digest.size_bytes:
+            return False
+    return True
 
 
 def _remove(folder: Path, model: str) -> None:

@@ -12,6 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from cosykit.hub.bundle import Manifest, write_manifest
+from cosykit.hub.verify import FileDigest
 from tests.cli.conftest import Run, Start
 
 
@@ -76,6 +78,32 @@ def test_model_is_removed(run: Run, folder: Path) -> None:
     outcome = run("models", "--remove", "lite")
     assert outcome.code == 2
     assert "lite is not installed" in outcome.err
+
+
+def test_model_without_its_graph_is_listed_as_broken(run: Run, folder: Path) -> None:
+    write_manifest(
+        folder / "models",
+        Manifest(
+            model="lite",
+            source="test",
+            source_files={},
+            graphs={"int8/kokoro.onnx": FileDigest(4, "0" * 64)},
+            converter="test",
+        ),
+    )
+    graph = folder / "models" / "lite" / "int8" / "kokoro.onnx"
+    graph.parent.mkdir()
+    assert lite_state(run) == "broken"
+    graph.write_bytes(b"abc")
+    assert lite_state(run) == "broken"
+    graph.write_bytes(b"abcd")
+    assert lite_state(run) == "installed"
+
+
+def lite_state(run: Run) -> str:
+    listed = json.loads(run("models", "--json").out)
+    (state,) = (model["state"] for model in listed if model["id"] == "lite")
+    return str(state)
 
 
 def test_folder_beside_the_models_is_never_removed(run: Run, folder: Path) -> None:
