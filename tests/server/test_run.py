@@ -71,7 +71,7 @@ def wait_for_port(port: int) -> None:
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
+        except ConnectionError:
             continue
         return
 
@@ -104,7 +104,7 @@ def test_stop_lets_a_stream_end_and_refuses_newcomers(
             engine = opened_engine()
             assert engine.held.wait(PATIENCE_S)
             terminate()
-            with pytest.raises(ConnectionRefusedError):
+            with pytest.raises(ConnectionError):
                 while True:
                     socket.create_connection(("127.0.0.1", port)).close()
             engine.gate.set()
@@ -154,7 +154,7 @@ def test_second_interrupt_ends_at_once(plugins: None, signals: None) -> None:
             engine = opened_engine()
             assert engine.held.wait(PATIENCE_S)
             terminate(signal.SIGINT)
-            with pytest.raises(ConnectionRefusedError):
+            with pytest.raises(ConnectionError):
                 while True:
                     socket.create_connection(("127.0.0.1", port)).close()
             terminate(signal.SIGINT)
