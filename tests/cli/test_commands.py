@@ -151,6 +151,25 @@ def test_doctor_reports_every_finding(run: Run, tone: Path, offline: None) -> No
     assert "plug-in tone" in run("doctor").out
 
 
+def test_doctor_reports_a_models_folder_that_cannot_be_looked_at(
+    run: Run, tone: Path, offline: None
+) -> None:
+    """A name too long fails for every user, as a forbidden folder does for most."""
+    findings = json.loads(run("doctor", "--json", "--models-dir", "x" * 300).out)
+    assert "problem" in {finding["state"] for finding in findings}
+    assert "disk" in {finding["subject"] for finding in findings}
+
+
+def test_doctor_reports_hosts_that_are_no_names(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_SERVER_HOST", "a..b")
+    monkeypatch.setenv("COSYKIT_HUB_ENDPOINT", "https://a..b")
+    findings = json.loads(run("doctor", "--json").out)
+    states = {finding["subject"]: finding["state"] for finding in findings}
+    assert (states["port"], states["hub"]) == ("warning", "warning")
+
+
 def test_doctor_ends_with_code_1_on_a_problem(
     run: Run, folder: Path, offline: None
 ) -> None:
