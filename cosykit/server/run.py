@@ -61,9 +61,23 @@ def _leave() -> None:
     os._exit(0)
 
 
+class _Server(uvicorn.Server):
+    """Ends at once on a second Ctrl-C.
+
+    Since Python 3.12 uvicorn would wait for open connections all the same.
+    """
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal."""
+        super().handle_exit(sig, frame)
+        if self.force_exit:
+            for task in self.server_state.tasks:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+
+
 def create_server(service: SpeechService) -> uvicorn.Server:
     """Put the application behind uvicorn."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             create_app(service),
             http="h11",

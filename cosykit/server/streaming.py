@@ -75,6 +75,7 @@ class AudioResponse(StreamingResponse):
                 raise ClientDisconnect from None
 
         async with aclosing(self._body):
-            # An error of the speech has been noted where it came up.
-            with suppress(ClientDisconnect, CosykitError):
+            # An error of the speech has been noted where it came up; only a server
+            # that stops cancels.
+            with suppress(ClientDisconnect, CosykitError, asyncio.CancelledError):
                 await while_connected(receive, self.stream_response(send_in_time))

@@ -117,7 +117,7 @@ def test_stop_lets_a_stream_end_and_refuses_newcomers(
 
 
 def test_stop_does_not_wait_longer_than_the_grace(
-    plugins: None, signals: None, caplog: pytest.LogCaptureFixture
+    plugins: None, signals: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engines: list[CountingEngine] = []
 
@@ -144,6 +144,7 @@ def test_stop_does_not_wait_longer_than_the_grace(
     )
     serve_while(settings, act)
     assert engines[0].closed.is_set()
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_second_interrupt_ends_at_once(plugins: None, signals: None) -> None:
