@@ -288,7 +288,7 @@ def _read_legacy(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int
 class _RecordingUnpickler(_StateUnpickler):
     """Remembers the storages it met."""
 
-    def __init__(self, stream: io.BufferedReader) -> None:
+    def __init__(self, stream: "io.BufferedReader[_MappedFile]") -> None:
         super().__init__(stream)
         self.storages: dict[str, _Storage] = {}
 
