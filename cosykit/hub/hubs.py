@@ -1,0 +1,107 @@
+"""Which hubs come into question for a model, and which of them answers first."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from cosykit.config.schema import HubSettings
+from cosykit.errors import HubError
+from cosykit.hub.catalog import HubSource
+from cosykit.hub.declared import Listing
+from cosykit.hub.huggingface import HuggingFace
+from cosykit.hub.modelscope import ModelScope
+
+Hub = HuggingFace | ModelScope
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A repository of a hub where the files of a model may lie."""
+
+    hub: Hub
+    repository: str
+
+    def __str__(self) -> str:
+        return f"{self.repository} on {self.hub.title}"
+
+
+def places(
+    source: HubSource, settings: HubSettings, repository: str | None = None
+) -> Sequence[Place]:
+    """List where the configuration lets us look.
+
+    `hub.endpoint` stands in for every hub: with `hub.source: auto` it is found out
+    whose language it speaks.
+
+    Args:
+        repository: Another repository than the catalogue's, such as a private copy.
+    """
+    huggingface = Place(
+        HuggingFace(
+            _endpoint(settings, "HF_ENDPOINT", "https://huggingface.co"),
+            _huggingface_token(),
+        ),
+        repository or source.huggingface,
+    )
+    modelscope = Place(
+        ModelScope(
+            _endpoint(settings, "MODELSCOPE_ENDPOINT", "https://modelscope.cn"),
+            os.environ.get(ModelScope.token_variable) or None,
+        ),
+        repository or source.modelscope,
+    )
+    if settings.source == "auto":
+        return huggingface, modelscope
+    return (huggingface if settings.source == "huggingface" else modelscope,)
+
+
+def _endpoint(settings: HubSettings, variable: str, official: str) -> str:
+    return (settings.endpoint or os.environ.get(variable) or official).rstrip("/")
+
+
+def _huggingface_token() -> str | None:
+    from huggingface_hub import get_token
+
+    return get_token()
+
+
+def first_to_answer(
+    candidates: Sequence[Place], ask: Callable[[Place], Listing]
+) -> tuple[Place, Listing]:
+    """Ask all at once and take the first good answer.
+
+    The threads are not waited for: one may hang on a hub that nobody needs any more.
+
+    Raises:
+        HubError: None of them answers.
+    """
+    if len(candidates) == 1:
+        return candidates[0], ask(candidates[0])
+    answers: SimpleQueue[tuple[Place, Listing | HubError]] = SimpleQueue()
+
+    def ask_one(place: Place) -> None:
+        try:
+            answers.put((place, ask(place)))
+        except HubError as error:
+            answers.put((place, error))
+
+    for place in candidates:
+        threading.Thread(target=ask_one, args=(place,), daemon=True).start()
+    failures = []
+    for _ in candidates:
+        place, answer = answers.get()
+        if isinstance(answer, Listing):
+            return place, answer
+        failures.append(answer)
+    raise all_failed(failures)
+
+
+def all_failed(failures: Sequence[HubError]) -> HubError:
+    """Make one error of what every hub failed with."""
+    if len(failures) == 1:
+        return failures[0]
+    told = "; ".join(failure.message for failure in failures)
+    hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+    return HubError(f"no hub gives the files: {told}", hint=". ".join(hints))
