@@ -23,6 +23,7 @@ class Staging:
     """The files of one model that are on the disk."""
 
     def __init__(self, models_dir: Path, model: str) -> None:
+        self.model = model
         self.folder = models_dir / model / "source"
 
     @property

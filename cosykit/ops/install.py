@@ -11,7 +11,8 @@ from cosykit.errors import InputError, ModelLoadError
 from cosykit.hub.atomic import replacing
 from cosykit.hub.bundle import Bundle, Manifest, read_bundle, write_manifest
 from cosykit.hub.catalog import HubSource, PackagedSource, find_entry
-from cosykit.hub.fetch import Order, fetch
+from cosykit.hub.fetch import fetch
+from cosykit.hub.gather import Order
 from cosykit.hub.lock import install_lock
 from cosykit.hub.packaged import join_parts
 from cosykit.hub.progress import Report, Say, silent

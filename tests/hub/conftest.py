@@ -9,7 +9,8 @@ import pytest
 
 from cosykit.config.schema import HubSettings
 from cosykit.hub.catalog import HubSource
-from cosykit.hub.fetch import Order, fetch
+from cosykit.hub.fetch import fetch
+from cosykit.hub.gather import Order
 from cosykit.hub.progress import Transfer
 from cosykit.hub.sources import SourceFiles
 from tests.hub.hub_server import HubServer

@@ -6,7 +6,7 @@ import pytest
 
 from cosykit.errors import HubError, ResourceError
 from cosykit.hub.catalog import CATALOG, HubSource
-from cosykit.hub.fetch import Order
+from cosykit.hub.gather import Order
 from cosykit.hub.verify import FileDigest, digest_of
 from tests.hub.conftest import FILES, SOURCE, WANTED, Fetcher
 from tests.hub.hub_server import HubServer, answer_status, as_json, cut

@@ -6,7 +6,7 @@ import pytest
 
 from cosykit.config.schema import HubSettings
 from cosykit.errors import HubError
-from cosykit.hub.fetch import Order
+from cosykit.hub.gather import Order
 from cosykit.hub.hubs import places
 from tests.hub.conftest import FILES, SOURCE, WANTED, Fetcher
 from tests.hub.hub_server import (
