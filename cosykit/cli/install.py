@@ -32,7 +32,7 @@ def install(
             help="auto, huggingface, modelscope.", show_default="configuration"
         ),
     ] = None,
-    folder: Annotated[
+    released: Annotated[
         Path | None,
         typer.Option(
             "--from", metavar="DIR", help="Folder with the released files; no hub."
@@ -60,13 +60,18 @@ def install(
 
     flags = {"model": model, "models_dir": models_dir, "hub.source": source}
     loaded = load_configuration(context, flags)
+    folder, hub = loaded.settings.models_dir, loaded.settings.hub
     chosen = choose_model(loaded.settings.model)
     if repair:
-        _check_presence(loaded.settings.models_dir, chosen)
+        _check_presence(folder, chosen)
     note(f"Installing {chosen}: {_reason(loaded, chosen)}")
-    origin = ops.Origin(folder, repository, revision)
-    with shown_transfer() as report:
-        result = ops.install(chosen, loaded.settings, origin, note, report)
+    origin = ops.Origin(released, repository, revision)
+    try:
+        with shown_transfer() as report:
+            result = ops.install(chosen, folder, hub, origin, note, report)
+    except KeyboardInterrupt:
+        note("Interrupted; the same command goes on where this one was")
+        raise
     done = {"present": "was there and is whole", "repaired": "is repaired"}
     typer.echo(
         f"{chosen} {done.get(result.action, 'is installed')} "

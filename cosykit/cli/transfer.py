@@ -53,14 +53,15 @@ def shown_transfer() -> "Iterator[Report]":
 
 
 class _Lines:
-    """Writes a line for every tenth that has arrived."""
+    """Writes a line for every tenth that arrives."""
 
     def __init__(self) -> None:
-        self._tenths = 0
+        self._tenths: int | None = None
 
     def report(self, news: "Transfer") -> None:
         tenths = 10 * news.total_arrived_bytes // max(1, news.total_bytes)
-        if tenths > self._tenths:
+        # What was on the disk before is no news.
+        if self._tenths is not None and tenths > self._tenths:
             note(
                 f"Downloaded {tenths * 10} %: {news.total_arrived_bytes / 1e6:,.0f} of "
                 f"{news.total_bytes / 1e6:,.0f} MB"

@@ -1,11 +1,12 @@
 """Gather the files that one hub lists: keep what is whole, fetch the rest."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from cosykit.config.schema import HubSettings
-from cosykit.errors import HubError
+from cosykit.errors import HubError, InputError
 from cosykit.hub.catalog import HubSource
 from cosykit.hub.declared import DeclaredFile, Listing
 from cosykit.hub.download import Download
@@ -22,6 +23,8 @@ from cosykit.hub.sources import (
 from cosykit.hub.space import require_space
 from cosykit.hub.staging import Staging
 from cosykit.hub.verify import FileDigest
+
+_REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,20 @@ class Order:
     revision: str | None = None
     only: Collection[str] | None = None
     conversion_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the repository's name.
+
+        Raises:
+            InputError: It is none.
+        """
+        name = self.repository
+        if name is not None and not _REPOSITORY.fullmatch(name):
+            raise InputError(
+                f"{name!r} is no repository of a hub",
+                hint="Write it as OWNER/NAME",
+                param="repo",
+            )
 
 
 class Gathering:
@@ -131,8 +148,8 @@ class Gathering:
         ]
         if others and self._settings.strict:
             raise refused_by_strict(others, str(place))
-        for path in others:
-            self._say(used_all_the_same(path, str(place)))
+        if others:
+            self._say(used_all_the_same(others, str(place)))
 
     def _prepare(
         self, wanted: Mapping[str, DeclaredFile], whole: Collection[str]
@@ -147,7 +164,7 @@ class Gathering:
         }
         total_bytes = sum(self._sizes.values())
         require_space(
-            self._staging.folder,
+            self._staging.models_dir,
             total_bytes
             - sum(self._arrived.values())
             + round(total_bytes * self._order.conversion_ratio),

@@ -76,8 +76,8 @@ def use_folder(
     say(f"Reading {', '.join(wanted)} in {folder}")
     digests = {name: _digest(folder / name) for name in wanted}
     unexpected = unexpected_files(source, digests, str(folder), strict=strict)
-    for name in unexpected:
-        say(used_all_the_same(name, str(folder)))
+    if unexpected:
+        say(used_all_the_same(unexpected, str(folder)))
     return SourceFiles(
         folder=folder.absolute(),
         origin=f"the folder {folder.absolute()}",
@@ -128,9 +128,9 @@ def refused_by_strict(names: Iterable[str], origin: str) -> HubError:
     )
 
 
-def used_all_the_same(name: str, origin: str) -> str:
-    """Tell plainly that a file has another content than the catalogue knows."""
+def used_all_the_same(names: Iterable[str], origin: str) -> str:
+    """Tell plainly that files have another content than the catalogue knows."""
     return (
-        f"{name} in {origin} is not the file that CosyKit was made for; it is used all "
-        "the same and noted in the manifest"
+        f"Not what CosyKit was made for, but used all the same and noted in the "
+        f"manifest: {', '.join(names)} in {origin}"
     )

@@ -23,6 +23,7 @@ class Staging:
     """The files of one model that are on the disk."""
 
     def __init__(self, models_dir: Path, model: str) -> None:
+        self.models_dir = models_dir
         self.model = model
         self.folder = models_dir / model / "source"
 
@@ -61,6 +62,13 @@ class Staging:
             if digest:
                 whole[path] = digest
         return whole
+
+    @property
+    def size_bytes(self) -> int:
+        """What the folder takes on the disk."""
+        if not self.folder.is_dir():
+            return 0
+        return sum(path.stat().st_size for path in self.folder.iterdir())
 
     def begun_bytes(self, path: str, most_bytes: int) -> int:
         """Tell how much of a file that is not whole is there."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from cosykit import __version__
-from cosykit.config.schema import Settings
+from cosykit.config.schema import HubSettings
 from cosykit.errors import InputError, ModelLoadError
 from cosykit.hub.atomic import replacing
 from cosykit.hub.bundle import Bundle, Manifest, read_bundle, write_manifest
@@ -37,6 +37,18 @@ class Origin:
     repository: str | None = None
     revision: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check that the parts do not contradict each other.
+
+        Raises:
+            InputError: They do.
+        """
+        if self.folder and (self.repository or self.revision):
+            raise InputError(
+                "files come from a folder or from a repository, not from both",
+                hint="Leave out --from, or --repo and --revision",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
@@ -52,7 +64,8 @@ class InstallResult:
 
 def install(
     model: str,
-    settings: Settings,
+    models_dir: Path,
+    hub: HubSettings | None = None,
     origin: Origin | None = None,
     say: Say = silent,
     report: Report = silent,
@@ -60,7 +73,8 @@ def install(
     """Install a model, or mend what is broken of it; a good one is left as it is.
 
     Args:
-        origin: None takes the catalogue's.
+        hub: How to download; None takes the defaults.
+        origin: Where from; None takes the catalogue's.
         say: Hears a line of news now and then.
         report: Hears how the download goes.
 
@@ -71,8 +85,9 @@ def install(
         ResourceError: No space or no permission.
     """
     entry = find_entry(model)
-    task = _Install(entry.spec, settings, origin or Origin(), say, report)
-    with install_lock(settings.models_dir, entry.spec.id, say):
+    hub = hub or HubSettings()
+    task = _Install(entry.spec, models_dir, hub, origin or Origin(), say, report)
+    with install_lock(models_dir, entry.spec.id, say):
         return task.run(entry.source)
 
 
@@ -82,14 +97,15 @@ class _Install:
     def __init__(
         self,
         spec: ModelSpec,
-        settings: Settings,
+        models_dir: Path,
+        hub: HubSettings,
         origin: Origin,
         say: Say,
         report: Report,
     ) -> None:
         self._spec = spec
-        self._settings = settings
-        self._models_dir = settings.models_dir
+        self._models_dir = models_dir
+        self._hub = hub
         self._origin = origin
         self._say = say
         self._report = report
@@ -134,14 +150,14 @@ class _Install:
         return InstallResult(bundle, "present")
 
     def _build_lite(self, source: PackagedSource) -> Bundle:
-        from cosykit.convert.lite import optimize_lite
-
         if self._origin != Origin():
             raise InputError(
                 f"{self._spec.id} comes with packages of CosyKit, not from a hub",
                 hint=f"Run: cosykit install {self._spec.id}",
                 param="model",
             )
+        from cosykit.convert.lite import optimize_lite
+
         # The source and the graph made of it lie side by side for a moment.
         require_space(self._models_dir, 2 * source.whole.size_bytes, self._spec.id)
         graph = f"{self._spec.precisions[0]}/{self._spec.graphs[0]}"
@@ -175,16 +191,15 @@ class _Install:
 
     def _obtain(self, source: HubSource) -> SourceFiles:
         """Have all source files whole on the disk."""
-        hub = self._settings.hub
         if self._origin.folder:
             return use_folder(
-                source, self._origin.folder, strict=hub.strict, say=self._say
+                source, self._origin.folder, strict=self._hub.strict, say=self._say
             )
         return fetch(
             self._spec.id,
             source,
             self._models_dir,
-            hub,
+            self._hub,
             Order(self._origin.repository, self._origin.revision),
             self._say,
             self._report,
@@ -198,13 +213,13 @@ class _Install:
         Raises:
             ModelLoadError: The hub holds other ones by now.
         """
-        released = (source.huggingface, source.modelscope)
+        released = ("", source.huggingface, source.modelscope)
         repository = manifest.repository
         files = fetch(
             self._spec.id,
             source,
             self._models_dir,
-            self._settings.hub,
+            self._hub,
             Order(
                 repository=None if repository in released else repository,
                 revision=manifest.revision or None,
