@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
+from typing import Literal
 
 from cosykit.errors import NotFoundError
 from cosykit.hub.verify import FileDigest
@@ -51,6 +52,10 @@ class HubSource:
     files: tuple[str, ...]
     optional: tuple[str, ...] = ()
     known: Mapping[str, FileDigest] = field(default_factory=dict)
+
+    def repository(self, hub: Literal["huggingface", "modelscope"]) -> str:
+        """Name the repository on a hub."""
+        return self.huggingface if hub == "huggingface" else self.modelscope
 
 
 @dataclass(frozen=True, slots=True)

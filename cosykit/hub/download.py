@@ -8,9 +8,10 @@ import httpx2
 
 from cosykit.hub.declared import Listing
 from cosykit.hub.failures import ContentError, TransientError
-from cosykit.hub.http import answer, check_status, looks_like_page, page_instead
+from cosykit.hub.http import request
 from cosykit.hub.hubs import Place
 from cosykit.hub.partial import Partial
+from cosykit.hub.replies import check_status, looks_like_page, page_instead
 from cosykit.hub.retry import Patience
 from cosykit.hub.verify import FileDigest
 
@@ -68,7 +69,7 @@ class Download:
 
     def _receive(self, partial: Partial) -> None:
         headers = {**self._access.headers, **self._range_headers(partial)}
-        with answer(self._client, self._address, headers) as response:
+        with request(self._client, self._address, headers) as response:
             if response.status_code == 416 and partial.size_bytes:
                 partial.restart()
                 raise TransientError(f"{self._hub_host} cannot go on with {self._path}")

@@ -14,7 +14,7 @@ from cosykit.hub.declared import Listing
 from cosykit.hub.failures import ContentError, TransientError
 from cosykit.hub.gather import Gathering, Order
 from cosykit.hub.http import open_client
-from cosykit.hub.hubs import Place, all_failed, first_to_answer, places
+from cosykit.hub.hubs import Place, all_failed, first_to_answer, is_offline, places
 from cosykit.hub.progress import Report, Say, silent
 from cosykit.hub.retry import Patience
 from cosykit.hub.sources import SourceFiles
@@ -54,7 +54,7 @@ def fetch(
     gathering = Gathering(source, staging, settings, order, say, report)
     candidates = places(source, settings, order.repository)
     try:
-        if settings.offline:
+        if is_offline(settings):
             raise _offline(model)
         search = _Search(gathering, settings, order.revision, say)
         return search.run(list(candidates))
@@ -68,8 +68,9 @@ def fetch(
 
 def _offline(model: str) -> HubError:
     return HubError(
-        f"hub.offline forbids to download {model}",
-        hint="Turn hub.offline off, or name a folder with the files: --from DIR",
+        f"{model} cannot be downloaded, as the configuration forbids the network",
+        hint="Turn hub.offline (or HF_HUB_OFFLINE) off, or name a folder with the "
+        "files: --from DIR",
     )
 
 

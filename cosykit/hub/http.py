@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass
 from typing import TypeVar
 
 import httpx2
@@ -13,31 +11,18 @@ from pydantic import TypeAdapter, ValidationError
 from cosykit import __version__
 from cosykit.errors import HubError
 from cosykit.hub.failures import TransientError
+from cosykit.hub.replies import (
+    NETWORK_HINT,
+    Access,
+    check_status,
+    looks_like_page,
+    page_instead,
+)
 
 _CONNECT_TIMEOUT_S = 10.0
 _LONGEST_ANSWER_BYTES = 16 << 20
-_NETWORK_HINT = (
-    "Check the network and its proxy (HTTPS_PROXY); hub.endpoint names a mirror, "
-    "hub.source another hub"
-)
-_PAGE_HINT = (
-    "A network that wants a login answers so: open any page in a browser, then run the "
-    "same command again"
-)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a hub is shown with every request.
-
-    Attributes:
-        token_variable: Environment variable that holds the token for the hub.
-    """
-
-    token_variable: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +51,7 @@ class Answer:
                 raise page_instead(self.host, self.wanted) from error
             raise HubError(
                 f"{self.host} answers something else than {self.wanted}",
-                hint=_NETWORK_HINT,
+                hint=NETWORK_HINT,
             ) from error
 
 
@@ -95,7 +80,7 @@ def open_client(timeout_s: float) -> httpx2.Client:
 
 
 @contextmanager
-def answer(
+def request(
     client: httpx2.Client, address: str, headers: Mapping[str, str]
 ) -> Iterator[httpx2.Response]:
     """Ask for an address; failures while the body is read count as well.
@@ -127,7 +112,7 @@ def _broken(error: httpx2.RequestError, hub: str) -> TransientError:
         text = f"{host} redirects in a circle"
     else:
         text = f"the connection to {host}{way} was cut{reason}"
-    return TransientError(text, hint=_NETWORK_HINT)
+    return TransientError(text, hint=NETWORK_HINT)
 
 
 def read_answer(
@@ -141,7 +126,7 @@ def read_answer(
     Raises:
         HubError: It cannot be had.
     """
-    with answer(client, address, access.headers) as response:
+    with request(client, address, access.headers) as response:
         check_status(response, wanted, access)
         body = bytearray()
         for block in response.iter_bytes():
@@ -166,70 +151,10 @@ def _next_address(response: httpx2.Response) -> str | None:
     return str(response.url.copy_with(raw_path=path))
 
 
-def check_status(response: httpx2.Response, wanted: str, access: Access) -> None:
-    """Accept a success and name what any other answer means.
-
-    Args:
-        wanted: What was asked for, in words.
-
-    Raises:
-        TransientError: The host may answer better later.
-        HubError: It will not.
-    """
-    host, status = response.url.host, response.status_code
-    if status == 511 or (response.is_success and _is_page(response)):
-        raise page_instead(host, wanted)
-    if response.is_success:
-        return
-    # What a hub redirects to is an address that runs out after a while.
-    expired = bool(response.history) and response.history[0].url.host != host
-    reason = printable(response.headers.get("X-Error-Message", ""))
-    text = f"{host} answers {status} for {wanted}" + (f": {reason}" if reason else "")
-    if status in (408, 425, 429) or status >= 500 or (expired and status == 403):
-        raise TransientError(
-            text, hint=_NETWORK_HINT, retry_after_s=_retry_after_s(response)
-        )
-    if status in (401, 403):
-        raise HubError(
-            text,
-            hint=f"If it is private or gated, set {access.token_variable} to a token "
-            "that may read it",
-        )
-    if status in (404, 410):
-        raise HubError(text, hint="Check the repository and --revision")
-    raise HubError(text)
-
-
-def page_instead(host: str, wanted: str) -> HubError:
-    """Make the error for a web page in the place of a file."""
-    return HubError(f"{host} answers a web page instead of {wanted}", hint=_PAGE_HINT)
-
-
-def looks_like_page(content: bytes) -> bool:
-    """Tell HTML by how it begins."""
-    return content[:256].lstrip().lower().startswith((b"<!doctype html", b"<html"))
-
-
-def printable(text: str) -> str:
-    """Shorten what a hub says to a line that is safe to print."""
-    return "".join(c for c in text if c.isprintable())[:200]
-
-
-def _is_page(response: httpx2.Response) -> bool:
-    kind: str = response.headers.get("Content-Type", "")
-    return kind.lower().startswith(("text/html", "application/xhtml"))
-
-
-def _retry_after_s(response: httpx2.Response) -> float | None:
-    text: str = response.headers.get("Retry-After", "").strip()
-    if not text:
-        return None
-    if text.isdecimal():
-        return float(text)
+def responds(address: str, timeout_s: float) -> bool:
+    """Tell whether anything answers at an address, be it an error."""
     try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+        with open_client(timeout_s) as client, request(client, address, {}):
+            return True
+    except HubError:
+        return False

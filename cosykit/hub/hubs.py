@@ -27,34 +27,44 @@ class Place:
         return f"{self.repository} on {self.hub.title}"
 
 
-def places(
-    source: HubSource, settings: HubSettings, repository: str | None = None
-) -> Sequence[Place]:
-    """List where the configuration lets us look.
+def is_offline(settings: HubSettings) -> bool:
+    """Tell whether the configuration, or HF_HUB_OFFLINE, forbids the network."""
+    from huggingface_hub import constants
+
+    return settings.offline or constants.is_offline_mode()
+
+
+def configured_hubs(settings: HubSettings) -> Sequence[Hub]:
+    """List the hubs that the configuration lets us ask.
 
     `hub.endpoint` stands in for every hub: with `hub.source: auto` it is found out
     whose language it speaks.
-
-    Args:
-        repository: Another repository than the catalogue's, such as a private copy.
     """
-    huggingface = Place(
-        HuggingFace(
-            _endpoint(settings, "HF_ENDPOINT", "https://huggingface.co"),
-            _huggingface_token(),
-        ),
-        repository or source.huggingface,
+    huggingface = HuggingFace(
+        _endpoint(settings, "HF_ENDPOINT", "https://huggingface.co"),
+        _huggingface_token(),
     )
-    modelscope = Place(
-        ModelScope(
-            _endpoint(settings, "MODELSCOPE_ENDPOINT", "https://modelscope.cn"),
-            os.environ.get(ModelScope.token_variable) or None,
-        ),
-        repository or source.modelscope,
+    modelscope = ModelScope(
+        _endpoint(settings, "MODELSCOPE_ENDPOINT", "https://modelscope.cn"),
+        os.environ.get(ModelScope.token_variable) or None,
     )
     if settings.source == "auto":
         return huggingface, modelscope
     return (huggingface if settings.source == "huggingface" else modelscope,)
+
+
+def places(
+    source: HubSource, settings: HubSettings, repository: str | None = None
+) -> Sequence[Place]:
+    """List where the configuration lets us look for a model.
+
+    Args:
+        repository: Another repository than the catalogue's, such as a private copy.
+    """
+    return [
+        Place(hub, repository or source.repository(hub.name))
+        for hub in configured_hubs(settings)
+    ]
 
 
 def _endpoint(settings: HubSettings, variable: str, official: str) -> str:

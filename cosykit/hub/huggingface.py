@@ -10,7 +10,8 @@ from pydantic import BaseModel, TypeAdapter
 from cosykit.errors import HubError
 from cosykit.hub.declared import Checksum, DeclaredFile, Listing, SizeBytes
 from cosykit.hub.failures import TransientError
-from cosykit.hub.http import Access, read_answer
+from cosykit.hub.http import read_answer
+from cosykit.hub.replies import Access
 
 
 class _Lfs(BaseModel):

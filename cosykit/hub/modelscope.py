@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from cosykit.errors import HubError
 from cosykit.hub.declared import Checksum, DeclaredFile, Listing, SizeBytes
-from cosykit.hub.http import Access, printable, read_answer
+from cosykit.hub.http import read_answer
+from cosykit.hub.replies import Access, printable
 
 
 class _File(BaseModel):

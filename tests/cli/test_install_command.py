@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -77,9 +77,12 @@ def files_are_whole(outcome: Outcome, folder: Path) -> bool:
     return fetched(folder) == FILES
 
 
-def start(*arguments: str) -> "subprocess.Popen[str]":
+def start(
+    *arguments: str, before: Callable[[], None] | None = None
+) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "cosykit", *arguments],
+        preexec_fn=before,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -232,8 +235,11 @@ def test_full_disk_is_told_and_the_rest_fetched_later(
     run: Run, folder: Path, hub: HubServer
 ) -> None:
     """A limit on the size of files stands in for a disk: both fail in `write`."""
-    process = start("install", MODEL)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    process = start("install", MODEL, before=limit)
     _, error = process.communicate(timeout=20)
     assert process.returncode == 6
     assert "llm.pt" in error

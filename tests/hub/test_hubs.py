@@ -7,6 +7,7 @@ import pytest
 from cosykit.config.schema import HubSettings
 from cosykit.errors import HubError
 from cosykit.hub.gather import Order
+from cosykit.hub.http import responds
 from cosykit.hub.hubs import places
 from tests.hub.conftest import FILES, SOURCE, WANTED, Fetcher
 from tests.hub.hub_server import (
@@ -201,6 +202,12 @@ def test_socks_proxy_is_understood(
     monkeypatch.setenv("ALL_PROXY", "socks5h://127.0.0.1:9")
     with pytest.raises(HubError, match="cannot be reached"):
         fetch_toy(retries=0)
+
+
+def test_any_answer_shows_that_a_hub_is_there(hub: HubServer) -> None:
+    hub.fail("*", answer_status(500))
+    assert responds(hub.address, timeout_s=5)
+    assert not responds("http://127.0.0.1:9", timeout_s=5)
 
 
 def test_official_hubs_are_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
