@@ -92,10 +92,14 @@ def first_to_answer(
     answers: SimpleQueue[tuple[Place, Listing | HubError]] = SimpleQueue()
 
     def ask_one(place: Place) -> None:
+        # A bug in this thread must not leave the other one waiting for an answer.
+        answer: Listing | HubError = HubError(f"{place} could not be asked")
         try:
-            answers.put((place, ask(place)))
+            answer = ask(place)
         except HubError as error:
-            answers.put((place, error))
+            answer = error
+        finally:
+            answers.put((place, answer))
 
     for place in candidates:
         threading.Thread(target=ask_one, args=(place,), daemon=True).start()

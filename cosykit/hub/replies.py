@@ -56,14 +56,18 @@ def check_status(response: httpx2.Response, wanted: str, access: Access) -> None
             text, hint=NETWORK_HINT, retry_after_s=_retry_after_s(response)
         )
     if status in (401, 403):
-        raise HubError(
-            text,
-            hint=f"If it is private or gated, set {access.token_variable} to a token "
-            "that may read it",
-        )
+        raise HubError(text, hint=_token_hint(access))
     if status in (404, 410):
         raise HubError(text, hint="Check the repository and --revision")
     raise HubError(text)
+
+
+def _token_hint(access: Access) -> str:
+    variable = access.token_variable
+    if access.headers:
+        # A hub refuses what is public, too, when it is shown a token that has run out.
+        return f"Renew the token ({variable}), or do without if the model is public"
+    return f"If it is private or gated, set {variable} to a token that may read it"
 
 
 def page_instead(host: str, wanted: str) -> HubError:

@@ -165,6 +165,15 @@ def test_token_is_told_where_it_is_missing(fetch_toy: Fetcher, hub: HubServer) -
         fetch_toy()
 
 
+def test_token_that_has_run_out_is_told(
+    fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.token = "secret-1"
+    monkeypatch.setenv("HF_TOKEN", "secret-0")
+    with pytest.raises(HubError, match=r"401 .*Renew the token \(HF_TOKEN\)"):
+        fetch_toy()
+
+
 def test_listing_that_goes_on_elsewhere_does_not_take_the_token_there(
     fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
