@@ -8,7 +8,7 @@
 Weights go into one file beside the graph, aligned so that a loader can map them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from onnx import helper
 
 Tensor = NDArray[np.generic]
 Attribute = int | float | str | Sequence[int] | Sequence[float]
+Weight = Tensor | Callable[[], Tensor]
 Dimension = int | str
 """A fixed size, or the name of one that is known at run time."""
 
@@ -57,9 +58,12 @@ class Value:
 
     def reshape(self, *shape: int) -> "Value":
         """Reshape as `Reshape` does: 0 keeps a size, -1 takes the rest."""
-        return self.graph.op(
-            "Reshape", self, self.graph.constant(np.array(shape, np.int64))
-        )
+        return self.graph.op("Reshape", self, self.graph.indices(*shape))
+
+    def reshape_to(self, *shape: "Value | int") -> "Value":
+        """Reshape to sizes some of which are one-element tensors."""
+        sizes = self.graph.concat(0, *map(self.graph.index, shape))
+        return self.graph.op("Reshape", self, sizes)
 
     def transpose(self, *order: int) -> "Value":
         """Permute the axes."""
@@ -78,12 +82,21 @@ class Value:
             self,
             graph.index(start),
             graph.index(end),
-            graph.constant(np.array([axis], np.int64)),
+            graph.indices(axis),
         )
 
     def size(self, axis: int) -> "Value":
         """Give the size of an axis, int64 of shape (1,)."""
-        return self.graph.op("Shape", self, attributes={"start": axis, "end": axis + 1})
+        attributes = {"start": axis, "end": axis + 1}
+        return self.graph.op("Shape", self, attributes=attributes)
+
+    def unsqueeze(self, *axes: int) -> "Value":
+        """Put in axes of size one."""
+        return self.graph.op("Unsqueeze", self, self.graph.indices(*axes))
+
+    def squeeze(self, *axes: int) -> "Value":
+        """Take out axes of size one."""
+        return self.graph.op("Squeeze", self, self.graph.indices(*axes))
 
 
 class Graph:
@@ -94,7 +107,7 @@ class Graph:
         self._nodes: list[onnx.NodeProto] = []
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
-        self._weights: dict[str, Tensor] = {}
+        self._weights: dict[str, Weight] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._domains: set[str] = set()
 
@@ -109,6 +122,11 @@ class Graph:
         """Declare an output under its public name."""
         self._nodes.append(helper.make_node("Identity", [value.name], [name]))
         self._outputs.append(_described(name, dtype, shape))
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """The names of the outputs, in the order of their declaration."""
+        return tuple(output.name for output in self._outputs)
 
     def op(
         self,
@@ -152,8 +170,12 @@ class Graph:
             self._constants[key] = self.weight(name, array)
         return self._constants[key]
 
-    def weight(self, name: str, array: Tensor) -> Value:
-        """Add a weight under the key it has in the checkpoint."""
+    def weight(self, name: str, array: Weight) -> Value:
+        """Add a weight under the key it has in the checkpoint.
+
+        Args:
+            array: The weight, or what computes it, called when the graph is saved.
+        """
         self._weights[name] = array
         return Value(self, name)
 
@@ -165,11 +187,11 @@ class Graph:
 
     def index(self, place: Value | int) -> Value:
         """Turn a place into the one-element int64 that `Slice` wants."""
-        return (
-            place
-            if isinstance(place, Value)
-            else self.constant(np.array([place], np.int64))
-        )
+        return place if isinstance(place, Value) else self.indices(place)
+
+    def indices(self, *places: int) -> Value:
+        """Turn places, sizes or axes into an int64 constant."""
+        return self.constant(np.array(places, np.int64))
 
     def concat(self, axis: int, *parts: Value) -> Value:
         """Join tensors along an axis."""
@@ -184,10 +206,8 @@ class Graph:
         weights = path.with_name(path.name + ".data")
         with weights.open("wb") as file:
             tensors = [
-                _inline(name, array)
-                if array.nbytes <= _INLINE_BYTES
-                else _write(name, array, file, weights.name)
-                for name, array in self._weights.items()
+                _stored(name, weight() if callable(weight) else weight, file)
+                for name, weight in self._weights.items()
             ]
         graph = helper.make_graph(
             self._nodes, self._name, self._inputs, self._outputs, tensors
@@ -206,15 +226,19 @@ def _described(
     return helper.make_tensor_value_info(name, kind, list(shape))
 
 
+def _stored(name: str, array: Tensor, file: BinaryIO) -> onnx.TensorProto:
+    if array.nbytes <= _INLINE_BYTES:
+        return _inline(name, array)
+    return _write(name, array, file)
+
+
 def _inline(name: str, array: Tensor) -> onnx.TensorProto:
     tensor = _header(name, array)
     tensor.raw_data = np.ascontiguousarray(array).tobytes()
     return tensor
 
 
-def _write(
-    name: str, array: Tensor, file: BinaryIO, file_name: str
-) -> onnx.TensorProto:
+def _write(name: str, array: Tensor, file: BinaryIO) -> onnx.TensorProto:
     """Append a weight to the data file and refer to it there."""
     file.write(b"\0" * (-file.tell() % _ALIGNMENT))
     offset = file.tell()
@@ -222,7 +246,7 @@ def _write(
     tensor = _header(name, array)
     tensor.data_location = onnx.TensorProto.EXTERNAL
     for key, value in (
-        ("location", file_name),
+        ("location", Path(file.name).name),
         ("offset", str(offset)),
         ("length", str(array.nbytes)),
     ):

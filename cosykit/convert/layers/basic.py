@@ -1,12 +1,33 @@
-"""Linear maps, embeddings and normalisation."""
+"""Linear maps, embeddings, normalisation and activations."""
 
-import numpy as np
+from abc import abstractmethod
 
 from cosykit.convert.graph import Value
-from cosykit.convert.module import Module, Parameter
+from cosykit.convert.module import Module, ModuleList, Parameter
 
 
-class Linear(Module):
+class Layer(Module):
+    """A module that maps one tensor to one."""
+
+    @abstractmethod
+    def __call__(self, x: Value) -> Value:
+        """Add the layer's nodes to the tensor's graph."""
+
+
+class Sequential(ModuleList[Layer]):
+    """Layers one after the other."""
+
+    def __init__(self, *layers: Layer) -> None:
+        super().__init__(layers)
+
+    def __call__(self, x: Value) -> Value:
+        """Apply all layers."""
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class Linear(Layer):
     """x W^T + b on the last axis.
 
     Source: torch.nn.Linear
@@ -25,7 +46,7 @@ class Linear(Module):
         return mapped + graph.weight(self.bias.key, self.bias.array)
 
 
-class LayerNorm(Module):
+class LayerNorm(Layer):
     """Normalisation over the last axis.
 
     Source: torch.nn.LayerNorm
@@ -64,14 +85,38 @@ class Embedding(Module):
         return graph.op("Gather", table, indices)
 
 
-def relu(x: Value) -> Value:
-    """max(x, 0)."""
-    return x.graph.op("Relu", x)
+class Relu(Layer):
+    """The greater of x and 0."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Relu", x)
 
 
-def silu(x: Value) -> Value:
-    """x sigmoid(x)."""
-    return x * x.graph.op("Sigmoid", x)
+class Silu(Layer):
+    """The product of x and its sigmoid."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x * x.graph.op("Sigmoid", x)
+
+
+class Mish(Layer):
+    """The product of x and tanh(ln(1 + e^x)).
+
+    With e = e^x that tanh is (e^2 + 2 e) / (e^2 + 2 e + 2), which spares the slow
+    logarithm and tangent.
+
+    Source: torch.nn.Mish
+    """
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        graph = x.graph
+        # From here on the quotient is 1 in float32, and e^2 still far from overflow.
+        e = graph.op("Exp", graph.op("Min", x, graph.like(20.0)))
+        n = e * (e + 2.0)
+        return x * (n / (n + 2.0))
 
 
 def unit_length(x: Value, floor: float = 1e-12) -> Value:
@@ -80,6 +125,5 @@ def unit_length(x: Value, floor: float = 1e-12) -> Value:
     Source: torch.nn.functional.normalize
     """
     graph = x.graph
-    axis = graph.constant(np.array([-1], np.int64))
-    length = graph.op("ReduceL2", x, axis)
+    length = graph.op("ReduceL2", x, graph.indices(-1))
     return x / graph.op("Max", length, graph.like(floor))
