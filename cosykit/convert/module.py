@@ -38,12 +38,14 @@ class Parameter:
 
 
 class Module:
-    """A part of a model: parameters and modules in its attributes."""
+    """A part of a model: parameters and modules in its public attributes."""
 
     def parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
         """Yield every parameter with its key, in the order of declaration."""
         for name, part in vars(self).items():
             key = f"{prefix}{name}"
+            if name.startswith("_"):
+                continue
             if isinstance(part, Parameter):
                 yield key, part
             elif isinstance(part, Module):

@@ -101,6 +101,14 @@ class Silu(Layer):
         return x * x.graph.op("Sigmoid", x)
 
 
+class Gelu(Layer):
+    """The product of x and the normal distribution's integral up to x."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Gelu", x)
+
+
 class Mish(Layer):
     """The product of x and tanh(ln(1 + e^x)).
 

@@ -199,14 +199,17 @@ class RelativeAttention(Module):
         angles = np.arange(capacity, dtype=np.float32)[::-1, None] * _rates(self._size)
         encoded = np.stack([np.sin(angles), np.cos(angles)], axis=2)
         mapped = encoded.reshape(capacity, -1) @ self.linear_pos.weight.array.T
-        table = mapped.reshape(capacity, self._heads, -1).transpose(1, 2, 0)
+        table: NDArray[np.float32] = mapped.reshape(
+            capacity, self._heads, -1
+        ).transpose(1, 2, 0)
         return np.asarray(table * self._scale, np.float32)
 
 
 def _rates(size: int) -> NDArray[np.float32]:
     """Give the angular rates, in the precision in which the models were trained."""
     steps = np.arange(0, size, 2, dtype=np.float32)
-    return np.exp(steps * np.float32(-np.log(10_000.0) / size))
+    rates: NDArray[np.float32] = np.exp(steps * np.float32(-np.log(10_000.0) / size))
+    return rates
 
 
 def _count(graph: Graph, end: Value) -> Value:
