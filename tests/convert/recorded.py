@@ -20,8 +20,8 @@ class Recording:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._arrays[name]
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._arrays
+    def get(self, name: str) -> NDArray[Any] | None:
+        return self._arrays.get(name)
 
 
 @cache

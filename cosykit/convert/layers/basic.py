@@ -93,6 +93,25 @@ class Relu(Layer):
         return x.graph.op("Relu", x)
 
 
+class LeakyRelu(Layer):
+    """Elements above 0 as they are, those below scaled down."""
+
+    def __init__(self, slope: float) -> None:
+        self._slope = slope
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("LeakyRelu", x, attributes={"alpha": self._slope})
+
+
+class Elu(Layer):
+    """Elements above 0 as they are, e^x - 1 of those below."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Elu", x)
+
+
 class Silu(Layer):
     """The product of x and its sigmoid."""
 
