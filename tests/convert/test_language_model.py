@@ -15,6 +15,9 @@ from cosykit.convert.models.language_model import (
     text_encoder_graph,
 )
 from cosykit.convert.module import load_weights
+from cosykit.runtime.session import Session
+from cosykit.synthesis.lm.decoder import CacheShape
+from cosykit.synthesis.lm.decoder import LanguageModel as Decoder
 from tests.convert.conftest import Run
 from tests.convert.recorded import FOLDER, greatest_difference, recording
 
@@ -43,36 +46,14 @@ def embed(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
 
 
 @pytest.fixture(scope="module")
-def decode(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
-    return opened(decoder_graph(model, CAPACITY))
+def decode(model: LanguageModel, session_of: Callable[[Graph], Session]) -> Session:
+    return session_of(decoder_graph(model, CAPACITY))
 
 
-class Sequences:
-    """The caches of some sequences, and how far each is."""
-
-    def __init__(self, decode: Run, model: LanguageModel, count: int) -> None:
-        sizes = model.dimensions.decoder
-        shape = (count, sizes.heads, CAPACITY, sizes.size // sizes.heads)
-        self.caches = {
-            f"{kind}_{layer}": np.zeros(shape, np.float32)
-            for layer in range(sizes.layers)
-            for kind in ("keys", "values")
-        }
-        self.lengths = np.zeros(count, np.int64)
-        self._decode = decode
-
-    def step(self, embeddings: Array, rows: slice = slice(None)) -> Array:
-        found = self._decode(
-            {
-                "embeddings": embeddings,
-                "lengths": self.lengths[rows],
-                **{name: cache[rows] for name, cache in self.caches.items()},
-            }
-        )
-        for name, cache in self.caches.items():
-            cache[rows] = found[f"new_{name}"]
-        self.lengths[rows] += embeddings.shape[1]
-        return found["log_probabilities"]
+def sequences(decode: Session, model: LanguageModel, slots: int = 1) -> Decoder:
+    sizes = model.dimensions.decoder
+    shape = CacheShape(sizes.layers, sizes.heads, CAPACITY, sizes.size // sizes.heads)
+    return Decoder(decode, shape, slots)
 
 
 def embedded(embed: Run, tokens: Array) -> Array:
@@ -123,39 +104,73 @@ def test_sequence_starts_as_upstream(encode: Run, embed: Run, case: str) -> None
 
 @pytest.mark.parametrize("case", CASES)
 def test_log_probabilities_are_those_of_upstream(
-    model: LanguageModel, embed: Run, decode: Run, case: str
+    model: LanguageModel, embed: Run, decode: Session, case: str
 ) -> None:
     recorded = recording("llm", case)
-    sequence = Sequences(decode, model, 1)
-    found = [sequence.step(recorded["lm_input"])]
+    decoder = sequences(decode, model)
+    found = [decoder.begin(recorded["lm_input"][0])[1][None]]
     for forced in recorded["forced"][:-1]:
-        found.append(sequence.step(embedded(embed, np.array([forced]))[None]))
+        found.append(decoder.step(embedded(embed, np.array([forced]))))
     assert greatest_difference(np.concatenate(found), recorded["logp"]) < TOLERANCE
 
 
 def test_prefill_in_pieces_is_prefill_at_once(
-    model: LanguageModel, decode: Run
+    model: LanguageModel, decode: Session
 ) -> None:
     recorded = recording("llm", "zero_shot")
-    sequence = Sequences(decode, model, 1)
-    for piece in np.split(recorded["lm_input"], [1, 9, 30], axis=1):
-        found = sequence.step(piece)
-    assert greatest_difference(found, recorded["logp"][:1]) < TOLERANCE
+    first, *rest = np.split(recorded["lm_input"][0], [1, 9, 30])
+    decoder = sequences(decode, model)
+    slot, found = decoder.begin(first)
+    for piece in rest:
+        found = decoder.extend(slot, piece)
+    assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
+    assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
+
+
+def starts() -> Sequence[Array]:
+    whole = [recording("llm", case)["lm_input"][0] for case in CASES]
+    return [*whole, whole[1][:3]]
 
 
 def test_batch_of_four_lengths_equals_four_single_sequences(
-    model: LanguageModel, embed: Run, decode: Run
+    model: LanguageModel, embed: Run, decode: Session
 ) -> None:
-    starts: Sequence[Array] = [recording("llm", case)["lm_input"] for case in CASES]
-    starts = [*starts, starts[1][:, :3]]
-    forced = np.random.default_rng(1).integers(0, 512, (10, 4))
-    batch = Sequences(decode, model, 4)
-    singles = [Sequences(decode, model, 1) for _ in starts]
-    for row, (start, single) in enumerate(zip(starts, singles, strict=True)):
-        batch.step(start, slice(row, row + 1))
-        single.step(start)
-    for tokens in forced:
-        embeddings = embedded(embed, tokens)[:, None]
+    batch = sequences(decode, model, 4)
+    singles = [sequences(decode, model) for _ in range(4)]
+    for start, single in zip(starts(), singles, strict=True):
+        _, together = batch.begin(start)
+        assert greatest_difference(together, single.begin(start)[1]) < TOLERANCE
+    for tokens in np.random.default_rng(1).integers(0, 512, (10, 4)):
+        embeddings = embedded(embed, tokens)
         together = batch.step(embeddings)
         apart = [s.step(embeddings[row : row + 1]) for row, s in enumerate(singles)]
         assert greatest_difference(together, np.concatenate(apart)) < TOLERANCE
+
+
+def test_sequence_is_not_disturbed_by_those_that_come_and_go(
+    model: LanguageModel, embed: Run, decode: Session
+) -> None:
+    first, second, third, newcomer = starts()
+    alone, shared = sequences(decode, model), sequences(decode, model, 3)
+    alone.begin(third)
+    for start in (first, second, third):
+        shared.begin(start)
+    frames = embedded(embed, np.array([4, 5, 6, 7]))
+    alone.step(frames[:1])
+    shared.step(frames[[2, 1, 0]])
+    assert shared.end(0) == 2  # the third moves into the slot of the first
+    slot, _ = shared.begin(newcomer)
+    assert (slot, shared.occupied) == (2, 3)
+    for frame in frames[1:]:
+        together = shared.step(np.stack([frame, frames[0], frames[0]]))
+        assert greatest_difference(together[:1], alone.step(frame[None])) < TOLERANCE
+
+
+def test_more_than_fits_is_refused(model: LanguageModel, decode: Session) -> None:
+    decoder = sequences(decode, model)
+    size = model.dimensions.decoder.inputs
+    decoder.begin(np.zeros((CAPACITY, size), np.float32))
+    with pytest.raises(RuntimeError, match="does not fit"):
+        decoder.step(np.zeros((1, size), np.float32))
+    with pytest.raises(RuntimeError, match="occupied"):
+        decoder.begin(np.zeros((1, size), np.float32))
