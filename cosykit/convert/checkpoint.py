@@ -14,7 +14,7 @@ import pickle
 import struct
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -341,17 +341,3 @@ def _last_element(view: _TensorView) -> int:
         (size - 1) * stride
         for size, stride in zip(view.shape, view.strides, strict=True)
     )
-
-
-def missing_and_unexpected(
-    wanted: Mapping[str, Sequence[int]], found: Mapping[str, Tensor]
-) -> Sequence[str]:
-    """List every key that is missing, unexpected or wrongly shaped, in words."""
-    problems = [f"missing {key}" for key in wanted if key not in found]
-    problems += [f"unexpected {key}" for key in found if key not in wanted]
-    problems += [
-        f"{key} has the shape {found[key].shape} instead of {tuple(shape)}"
-        for key, shape in wanted.items()
-        if key in found and found[key].shape != tuple(shape)
-    ]
-    return problems
