@@ -7,6 +7,7 @@
 #
 # How each step is done stands in tools/setup/.
 set -eu
+unset CDPATH
 
 root=$(cd -P "$(dirname "$0")" && pwd)
 setup=$root/tools/setup
@@ -43,6 +44,6 @@ choose_runtime
 prepare_environment
 say "installing for $(describe "$runtime") ($why) with $tool and Python $version"
 install_everything
-write_stamp
+write_stamp whole
 link_command
 say "installed into $venv ($(du -sm "$venv" | cut -f 1) MB)"

@@ -35,3 +35,13 @@ def example_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.syspath_prepend(str(site))
     yield site
     sys.modules.pop("cosykit_tone", None)
+
+
+@pytest.fixture(scope="session")
+def lite_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the embedded voice once for all tests; they must not change it."""
+    from cosykit.ops.install import install
+
+    folder = tmp_path_factory.mktemp("models")
+    install("lite", folder)
+    return folder

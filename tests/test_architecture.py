@@ -133,3 +133,16 @@ def test_parts_do_not_import_each_other_in_a_circle() -> None:
 
     for part in arrows:
         walk((part,))
+
+
+def test_file_map_names_every_module() -> None:
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    sections = dict(
+        section.split("/**", 1) for section in text.split("\n**cosykit")[1:]
+    )
+    for path in PACKAGE.rglob("*.py"):
+        if path.name == "__init__.py":
+            continue
+        folder = path.parent.relative_to(PACKAGE).as_posix()
+        section = sections["" if folder == "." else f"/{folder}"]
+        assert f"- `{path.name}`: " in section, f"{path} is not on the map"

@@ -2,10 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
-from cosykit.audio.play import play
 from cosykit.cli.opening import open_model
 from cosykit.cli.progress import with_progress
 from cosykit.config import Settings
@@ -56,25 +53,3 @@ class Narration:
                 return
             self.duration_s += chunk.duration_s
             yield chunk
-
-
-def played(chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
-    """Pass chunks on while a player plays them, and wait for the end of both.
-
-    A listener who closes the player ends only the playing.
-
-    Raises:
-        ResourceError: There is no player, or it fails.
-    """
-    waiting: SimpleQueue[AudioChunk | None] = SimpleQueue()
-    with ThreadPoolExecutor(1, "cosykit-player") as pool:
-        player = pool.submit(play, iter(waiting.get, None))
-        try:
-            for chunk in chunks:
-                if player.done():
-                    player.result()
-                waiting.put(chunk)
-                yield chunk
-        finally:
-            waiting.put(None)
-        player.result()

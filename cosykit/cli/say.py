@@ -125,7 +125,7 @@ def _deliver(
     """Have the speech made, played and written, all at the same time."""
     from cosykit.audio.file import write_audio, write_stream
     from cosykit.audio.play import play as play_only
-    from cosykit.cli.narration import played
+    from cosykit.cli.listening import played
     from cosykit.cli.target import STANDARD_OUTPUT
 
     chunks = narration.chunks()
@@ -155,14 +155,15 @@ def _deliver(
 def _report(
     narration: "Narration", target: "Target", written: "WrittenAudio | None"
 ) -> dict[str, object]:
+    duration_s, synthesis_s = narration.duration_s, narration.synthesis_s
     return {
         "path": str(target.path) if target.path else None,
         "format": target.audio_format if written else None,
         "sample_rate": written.sample_rate if written else narration.sample_rate,
-        "duration_s": round(narration.duration_s, 3),
+        "duration_s": round(duration_s, 3),
         "size_bytes": written.size_bytes if written else None,
         "voice": narration.voice,
         "model": narration.model,
-        "synthesis_s": round(narration.synthesis_s, 3),
-        "rtf": round(narration.synthesis_s / narration.duration_s, 3),
+        "synthesis_s": round(synthesis_s, 3),
+        "rtf": round(synthesis_s / duration_s, 3) if duration_s else None,
     }

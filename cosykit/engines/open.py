@@ -1,5 +1,6 @@
 """Open an engine for a model; the Python interface of CosyKit."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -214,6 +215,8 @@ def _install_embedded(models_dir: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        # Our settings are known to be right; the child need not look for a file.
+        env={**os.environ, "COSYKIT_CONFIG": os.devnull},
     )
     if answer.returncode != 0:
         raise ModelLoadError(

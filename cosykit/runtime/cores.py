@@ -59,6 +59,16 @@ def cpu_features() -> tuple[str, ...]:
     return tuple(feature for feature in _FEATURES if feature in flags)
 
 
+def int8_saturates() -> bool:
+    """Tell whether signed int8 products lose their sums on this processor.
+
+    So it is on x86 without VNNI, whose instruction adds pairs in 16 bits. Where the
+    features are unknown, as on Intel Macs, the answer is the safe one.
+    """
+    is_x86 = platform.machine().lower() in ("x86_64", "amd64")
+    return is_x86 and not {"avx512_vnni", "avx_vnni", "amx_int8"} & set(cpu_features())
+
+
 def _cpuinfo(key: str) -> str | None:
     try:
         text = Path("/proc/cpuinfo").read_text()

@@ -7,14 +7,15 @@ from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from cosykit.errors import CosykitError, InputError
+from cosykit.errors import CosykitError, InputError, NotFoundError
 from cosykit.server import openai, status, tts
+from cosykit.server.openai import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
 from cosykit.server.request_log import RequestLog
@@ -27,24 +28,42 @@ OPERATIONS: Sequence[Operation] = (
 )
 
 
-def create_app(service: SpeechService) -> Starlette:
+def create_app(service: SpeechService) -> ASGIApp:
     """Build the application; its lifespan loads and closes the model."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         service.start()
-        yield
-        await service.close()
+        try:
+            yield
+        finally:
+            await service.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[*_api_routes(service), *_page_routes()],
-        middleware=_middleware(service),
         exception_handlers={
             HTTPException: _refuse_route,
             ClientDisconnect: _note_departure,
             Exception: _report_bug,
         },
         lifespan=lifespan,
+    )
+    # Around all of it, so that the report of a bug passes through them too.
+    return RequestLog(_open_to_pages(app, service), service.metrics)
+
+
+def _open_to_pages(app: ASGIApp, service: SpeechService) -> ASGIApp:
+    """Let web pages of the configured origins use the application."""
+    origins = service.settings.server.cors_origins
+    if not origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_methods=["GET", "POST"],
+        # OpenAI's own client sends a dozen, and no header gives rights but the key.
+        allow_headers=["*"],
+        expose_headers=["X-Request-ID", "Retry-After"],
     )
 
 
@@ -81,31 +100,18 @@ async def _show_page(name: str, request: Request) -> Response:
     return HTMLResponse(page.read_text(encoding="utf-8"))
 
 
-def _middleware(service: SpeechService) -> list[Middleware]:
-    layers = [Middleware(RequestLog, metrics=service.metrics)]
-    origins = service.settings.server.cors_origins
-    if origins:
-        layers.append(
-            Middleware(
-                CORSMiddleware,
-                allow_origins=list(origins),
-                allow_methods=["GET", "POST"],
-                allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
-                expose_headers=["X-Request-ID"],
-            )
-        )
-    return layers
-
-
 async def _refuse_route(request: Request, error: Exception) -> Response:
     """Answer a path or a method that does not exist."""
     assert isinstance(error, HTTPException)
-    refusal = InputError(
-        f"{request.method} {request.url.path[:128]} does not exist",
-        hint="See /docs for the routes",
+    kind = NotFoundError if error.status_code == 404 else InputError
+    answer = ErrorAnswer.answer(
+        kind(
+            f"{request.method} {request.url.path[:128]} does not exist",
+            hint="See /docs for the routes",
+        )
     )
-    answer = openai.refuse(refusal)
     answer.status_code = error.status_code
+    answer.headers.update(error.headers or {})
     return answer
 
 
@@ -116,7 +122,7 @@ async def _note_departure(request: Request, error: Exception) -> Response:
 
 async def _report_bug(request: Request, error: Exception) -> Response:
     """Answer a bug; its traceback is in the log."""
-    return openai.refuse(
+    return ErrorAnswer.answer(
         CosykitError(
             "the server failed unexpectedly",
             hint="Its log tells more under the request id in X-Request-ID",

@@ -3,27 +3,45 @@
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
+from types import TracebackType
 
 from cosykit.config.schema import LogSettings
 from cosykit.server.request_log import REQUEST_ID
 
+_ExcInfo = (
+    tuple[type[BaseException], BaseException, TracebackType | None]
+    | tuple[None, None, None]
+)
+
 
 class TextFormatter(logging.Formatter):
-    """Writes `time level id logger: message`."""
+    """Writes `time level id logger: message`.
 
-    def __init__(self) -> None:
+    The message of an exception may quote what a user sent, so it is written at the
+    level of debugging only; above it a traceback is places and types.
+    """
+
+    def __init__(self, *, debug: bool) -> None:
         super().__init__(
             "%(asctime)s %(levelname)s %(request_id)s %(name)s: %(message)s"
         )
+        self._debug = debug
 
     def format(self, record: logging.LogRecord) -> str:
         """Write one record."""
         record.request_id = REQUEST_ID.get()
         return super().format(record)
 
+    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  (its base's name)
+        """Write a traceback."""
+        if self._debug or ei[1] is None:
+            return super().formatException(ei)
+        return "\n".join(_described(ei[1]))
 
-class JsonFormatter(logging.Formatter):
+
+class JsonFormatter(TextFormatter):
     """Writes one JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -37,20 +55,33 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        return json.dumps(fields, ensure_ascii=False)
+        return json.dumps(fields)
+
+
+def _described(error: BaseException) -> list[str]:
+    """Tell where an exception and its causes came from, without their messages."""
+    cause = error.__cause__ or (
+        None if error.__suppress_context__ else error.__context__
+    )
+    lines = [*_described(cause), "which led to"] if cause else []
+    lines += [line.rstrip() for line in traceback.format_tb(error.__traceback__)]
+    return [*lines, type(error).__name__]
 
 
 def configure_logging(settings: LogSettings) -> None:
-    """Send our lines and uvicorn's to standard error in the configured form."""
+    """Send all lines to standard error in the configured form."""
+    debug = settings.level == "debug"
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        JsonFormatter() if settings.format == "json" else TextFormatter()
+        JsonFormatter(debug=debug)
+        if settings.format == "json"
+        else TextFormatter(debug=debug)
     )
-    for name in ("cosykit", "uvicorn"):
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel(settings.level.upper())
-    # Its news of starting and stopping repeats ours.
-    if settings.level == "info":
-        logging.getLogger("uvicorn").setLevel("WARNING")
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    logging.captureWarnings(True)
+    level = settings.level.upper()
+    root.setLevel(level if settings.level == "error" else "WARNING")
+    logging.getLogger("cosykit").setLevel(level)
+    # At the level of information uvicorn's news of starting and stopping repeats ours.
+    logging.getLogger("uvicorn").setLevel("WARNING" if level == "INFO" else level)

@@ -5,18 +5,26 @@ Source: OpenAI API reference, `POST /v1/audio/speech` and `GET /v1/models`.
 
 import json
 from collections.abc import AsyncGenerator
-from typing import Annotated, Literal
+from contextlib import aclosing
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import FORMATS, AudioFormat
-from cosykit.errors import BusyError, CosykitError, InputError, NotFoundError
-from cosykit.server.operations import Operation, read_body
+from cosykit.errors import CosykitError, InputError, NotFoundError
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    Name,
+    Operation,
+    SampleRate,
+    read_body,
+)
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, as_base64, start_speech
-from cosykit.server.streaming import AudioResponse
+from cosykit.server.streaming import AudioResponse, while_connected
 from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language, SpeechRequest
 
 # Clients that were written for OpenAI name its models; they get the one that is loaded.
@@ -26,23 +34,21 @@ OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 class VoiceId(BaseModel):
     """A voice as an object, as OpenAI names custom voices."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = STRICT
 
-    id: str = Field(max_length=256)
+    id: Name
 
 
 class SpeechBody(BaseModel):
     """A text to speak."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = STRICT
 
-    input: str = Field(description="The text")
-    model: str = Field(
-        default="auto",
-        max_length=256,
-        description="Model id, `auto`, or one of OpenAI's names",
+    input: str = Field(min_length=1, description="The text")
+    model: Name = Field(
+        default="auto", description="Model id, `auto`, or one of OpenAI's names"
     )
-    voice: str | VoiceId | None = Field(
+    voice: Name | VoiceId | None = Field(
         default=None, description="Voice id, name or alias; the text's own by default"
     )
     response_format: AudioFormat = "mp3"
@@ -62,14 +68,44 @@ class SpeechBody(BaseModel):
         le=VOLUME_RANGE[1],
         description="Gain (not OpenAI's)",
     )
-    sample_rate: Annotated[int, Field(ge=0, le=48_000)] = Field(
-        default=0, description="Samples a second; 0 keeps the model's (not OpenAI's)"
-    )
+    sample_rate: SampleRate = 0
 
     @property
     def voice_name(self) -> str | None:
         """The voice, whichever way it was named."""
         return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
+
+
+class ErrorObject(BaseModel):
+    """What went wrong.
+
+    Attributes:
+        param: The field at fault.
+    """
+
+    message: str
+    type: Literal["invalid_request_error", "server_error"]
+    param: str | None
+    code: str
+
+
+class ErrorAnswer(Failure):
+    """An error in OpenAI's shape."""
+
+    error: ErrorObject
+
+    @classmethod
+    def of(cls, error: CosykitError) -> Self:
+        """Word an error."""
+        is_input = isinstance(error, InputError)
+        return cls(
+            error=ErrorObject(
+                message=str(error),
+                type="invalid_request_error" if is_input else "server_error",
+                param=error.param,
+                code=error.code,
+            )
+        )
 
 
 class ModelObject(BaseModel):
@@ -105,47 +141,31 @@ class VoiceList(BaseModel):
     voices: list[VoiceObject]
 
 
-def refuse(error: CosykitError) -> Response:
-    """Write an error in OpenAI's shape."""
-    is_input = isinstance(error, InputError)
-    body = {
-        "message": str(error),
-        "type": "invalid_request_error" if is_input else "server_error",
-        "param": error.param,
-        "code": error.code,
-    }
-    headers = {}
-    if isinstance(error, BusyError):
-        headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
-    if error.http_status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse({"error": body}, error.http_status, headers)
-
-
 async def speak(request: Request, service: SpeechService) -> Response:
     """Handle `POST /v1/audio/speech`."""
-    server = service.settings.server
-    body = await read_body(request, SpeechBody, server.max_body_mb)
-    check_length(body.input, server.max_text_chars)
-    await check_model(body.model, service)
-    speech = await start_speech(
-        service,
-        SpeechRequest(
-            body.input,
-            voice=body.voice_name,
-            language=body.language,
-            speed=body.speed,
-            volume=body.volume,
-            instructions=body.instructions,
-            request_id=request.state.request_id,
-        ),
-        Output(body.response_format, body.sample_rate),
-        request,
-    )
+    settings = service.settings
+    body = await read_body(request, SpeechBody, settings.server.max_body_mb)
+    check_length(body.input, settings.server.max_text_chars)
+    speech = await while_connected(request.receive, _start(body, service))
     if body.stream_format == "sse":
-        events = _events(speech, len(body.input))
-        return AudioResponse(events, media_type="text/event-stream")
-    return AudioResponse(speech.pieces(), media_type=speech.media_type)
+        pieces, media_type = _events(speech, len(body.input)), "text/event-stream"
+    else:
+        pieces, media_type = speech.pieces(), speech.media_type
+    return AudioResponse(pieces, media_type, patience_s=settings.engine.timeout_s)
+
+
+async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
+    await check_model(body.model, service)
+    speech_request = SpeechRequest(
+        body.input,
+        voice=body.voice_name,
+        language=body.language,
+        speed=body.speed,
+        volume=body.volume,
+        instructions=body.instructions,
+    )
+    out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
+    return await start_speech(service, speech_request, out)
 
 
 def check_length(text: str, max_chars: int) -> None:
@@ -183,8 +203,9 @@ async def _events(speech: EncodedSpeech, characters: int) -> AsyncGenerator[byte
     The status is long sent when a later piece fails, so the failure is an event.
     """
     try:
-        async for piece in speech.pieces():
-            yield _event({"type": "speech.audio.delta", "audio": as_base64(piece)})
+        async with aclosing(speech.pieces()) as pieces:
+            async for piece in pieces:
+                yield _event({"type": "speech.audio.delta", "audio": as_base64(piece)})
     except CosykitError as error:
         failure = {"message": str(error), "code": error.code}
         yield _event({"type": "error", "error": failure})
@@ -241,7 +262,7 @@ OPERATIONS = (
         "/v1/audio/speech",
         "Speak a text, as OpenAI's API does",
         speak,
-        refuse,
+        ErrorAnswer,
         body=SpeechBody,
         media_types=(
             *(facts.media_type for facts in FORMATS.values()),
@@ -249,14 +270,19 @@ OPERATIONS = (
         ),
     ),
     Operation(
-        "GET", "/v1/models", "List the models", list_models, refuse, answer=ModelList
+        "GET",
+        "/v1/models",
+        "List the models",
+        list_models,
+        ErrorAnswer,
+        answer=ModelList,
     ),
     Operation(
         "GET",
         "/v1/models/{model}",
         "Show a model",
         show_model,
-        refuse,
+        ErrorAnswer,
         answer=ModelObject,
     ),
     Operation(
@@ -264,7 +290,7 @@ OPERATIONS = (
         "/v1/audio/models",
         "List the models",
         list_models,
-        refuse,
+        ErrorAnswer,
         answer=ModelList,
     ),
     Operation(
@@ -272,7 +298,7 @@ OPERATIONS = (
         "/v1/audio/voices",
         "List the voices",
         list_voices,
-        refuse,
+        ErrorAnswer,
         answer=VoiceList,
     ),
 )

@@ -11,10 +11,22 @@ from cosykit.server.operations import Operation
 
 JsonObject = dict[str, object]
 
+_RETRY_AFTER: JsonObject = {
+    "Retry-After": {
+        "description": "Seconds after which to try again",
+        "schema": {"type": "integer"},
+    }
+}
+
 
 def openapi_document(operations: Sequence[Operation]) -> JsonObject:
     """Describe the routes in OpenAPI 3.1."""
-    models = {m for op in operations for m in (op.body, op.answer) if m is not None}
+    models = {
+        model
+        for op in operations
+        for model in (op.body, op.answer, op.failure)
+        if model is not None
+    }
     ordered = sorted(models, key=lambda model: model.__name__)
     _, schemas = models_json_schema(
         [(model, "validation") for model in ordered],
@@ -38,17 +50,14 @@ def openapi_document(operations: Sequence[Operation]) -> JsonObject:
 def _describe(operation: Operation) -> JsonObject:
     described: JsonObject = {
         "summary": operation.summary,
-        "responses": {
-            "200": {"description": "Done", "content": _content(operation)},
-            "default": {"description": "An error, as JSON"},
-        },
+        "responses": _failures(operation) | _answers(operation),
     }
     if operation.guarded:
         described["security"] = [{"key": []}, {}]
     if operation.body:
         described["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": _reference(operation.body)}},
+            "content": _json(operation.body),
         }
     names = re.findall(r"{(\w+)}", operation.path)
     if names:
@@ -59,15 +68,43 @@ def _describe(operation: Operation) -> JsonObject:
     return described
 
 
-def _content(operation: Operation) -> JsonObject:
-    content: JsonObject = {
-        media_type: {"schema": {"type": "string", "format": "binary"}}
-        for media_type in operation.media_types
-    }
+def _answers(operation: Operation) -> JsonObject:
+    # Without a schema: bytes, or lines, that are no JSON.
+    content: JsonObject = {media_type: {} for media_type in operation.media_types}
     if operation.answer:
-        content["application/json"] = {"schema": _reference(operation.answer)}
-    return content
+        content |= _json(operation.answer)
+    return {
+        str(status): {"description": "The answer", "content": content}
+        for status in operation.statuses
+    }
 
 
-def _reference(model: type[BaseModel]) -> JsonObject:
-    return {"$ref": f"#/components/schemas/{model.__name__}"}
+def _failures(operation: Operation) -> JsonObject:
+    """Describe what may go wrong, in the shape of the protocol."""
+    meanings = {"default": "Any other failure"}
+    if operation.guarded:
+        meanings["401"] = "The API key is missing or wrong"
+    if operation.guarded and (operation.body or operation.answer):
+        meanings["503"] = "The model is not available, or too busy: try again later"
+    if operation.body or "{" in operation.path:
+        meanings["404"] = "There is no such voice or model"
+    if operation.body:
+        meanings["400"] = "A field is missing, unknown or wrong"
+        meanings["413"] = "The body is too large"
+        meanings["415"] = "The body is not declared as JSON"
+        meanings["504"] = "The speech was not finished in time"
+    failures: JsonObject = {}
+    for status, meaning in sorted(meanings.items()):
+        failure: JsonObject = {
+            "description": meaning,
+            "content": _json(operation.failure),
+        }
+        if status in ("503", "504"):
+            failure["headers"] = _RETRY_AFTER
+        failures[status] = failure
+    return failures
+
+
+def _json(model: type[BaseModel]) -> JsonObject:
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"application/json": {"schema": schema}}

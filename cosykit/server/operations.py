@@ -1,19 +1,20 @@
 """A route as data: the app is built from it, and so is the OpenAPI document."""
 
+import asyncio
 import hmac
-import json
-import logging
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
-from cosykit.config.schema import ServerSettings
+from cosykit.config.schema import SAMPLE_RATES, ServerSettings
 from cosykit.errors import (
     AccessError,
+    BusyError,
     CosykitError,
     InputError,
     TooLargeError,
@@ -21,11 +22,42 @@ from cosykit.errors import (
 )
 from cosykit.server.service import SpeechService
 
-_log = logging.getLogger(__name__)
-
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
-Refusal = Callable[[CosykitError], Response]
 Body = TypeVar("Body", bound=BaseModel)
+
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""For bodies: nothing is ignored, and nothing is guessed from another type."""
+
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+"""Of a voice or a model."""
+
+SampleRate = Annotated[
+    int,
+    Field(
+        description="Samples a second; 0 takes the configured rate",
+        # Which of them a format can hold is its own affair.
+        json_schema_extra={"enum": [0, *SAMPLE_RATES]},
+    ),
+]
+
+
+class Failure(BaseModel):
+    """What a protocol answers when something fails."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, error: CosykitError) -> Self:
+        """Word an error."""
+
+    @classmethod
+    def answer(cls, error: CosykitError) -> Response:
+        """Answer with an error."""
+        headers = {}
+        if isinstance(error, BusyError):
+            headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
+        if isinstance(error, AccessError):
+            headers["WWW-Authenticate"] = "Bearer"
+        return JSONResponse(cls.of(error).model_dump(), error.http_status, headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +65,11 @@ class Operation:
     """One method of one path.
 
     Attributes:
-        refuse: Writes an error in the protocol's own shape.
+        failure: The protocol's own shape of an error.
         body: Model of the request's JSON body, if it has one.
         answer: Model of the JSON answer, if it is one.
         media_types: What the answer may be besides.
+        statuses: Statuses of the answer; others are failures.
         guarded: Whether an API key is asked for where keys are configured.
     """
 
@@ -44,10 +77,11 @@ class Operation:
     path: str
     summary: str
     handler: Handler
-    refuse: Refusal
+    failure: type[Failure]
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None
     media_types: Sequence[str] = field(default=())
+    statuses: Sequence[int] = (200,)
     guarded: bool = True
 
     async def answer_to(self, request: Request, service: SpeechService) -> Response:
@@ -57,9 +91,12 @@ class Operation:
                 check_key(request, service.settings.server)
             return await self.handler(request, service)
         except CosykitError as error:
-            service.metrics.errors.labels(code=error.code).inc()
-            _log.info("%s %s refused: %s", self.method, self.path, error.message)
-            return self.refuse(error)
+            service.note_failure(error)
+            return self.failure.answer(error)
+        except asyncio.CancelledError:
+            # Nobody but a server whose grace has run out cancels a request.
+            closing = BusyError("the server is closing", hint="Try again later")
+            return self.failure.answer(closing)
 
 
 def check_key(request: Request, server: ServerSettings) -> None:
@@ -94,7 +131,9 @@ async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaError(
-            f"the body has the content type {kind!r}" if kind else "no content type",
+            f"the body has the content type {kind[:64]!r}"
+            if kind
+            else "no content type",
             hint="Send JSON with the header 'Content-Type: application/json'",
         )
     return _validated(await _bounded_body(request, limit_mb << 20), model)
@@ -114,17 +153,11 @@ async def _bounded_body(request: Request, limit_bytes: int) -> bytes:
 
 def _validated(body: bytes, model: type[Body]) -> Body:
     try:
-        fields: object = json.loads(body.decode("utf-8"))
+        return model.model_validate_json(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"the body is not UTF-8 at byte {error.start}", hint="Encode it as UTF-8"
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"the body is not JSON: {error}", hint="Check quotes and commas"
-        ) from error
-    try:
-        return model.model_validate(fields)
     except ValidationError as error:
         raise _field_error(error) from error
 
@@ -132,12 +165,16 @@ def _validated(body: bytes, model: type[Body]) -> Body:
 def _field_error(error: ValidationError) -> InputError:
     """Tell the first wrong field; fixing it shows the next."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
     message = first["msg"][0].lower() + first["msg"][1:]
+    if first["type"] == "json_invalid":
+        return InputError(
+            f"the body is not JSON: {first['ctx']['error']}",
+            hint="Check quotes, commas and numbers",
+        )
     if first["type"] == "extra_forbidden":
         message = "unknown field"
+    # What follows the field's name in the place are steps inside of it.
+    name = str(first["loc"][0])[:64] if first["loc"] else None
     return InputError(
-        f"{place or 'the body'}: {message}",
-        hint="See /docs for the fields",
-        param=place or None,
+        f"{name or 'the body'}: {message}", hint="See /docs for the fields", param=name
     )

@@ -13,7 +13,10 @@ from cosykit.server.metrics import Metrics
 _log = logging.getLogger("cosykit.access")
 
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
+"""Id of the request that the current task, or the engine's turn, is about."""
+
 _SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 
 
 class RequestLog:
@@ -29,11 +32,17 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        scope.setdefault("state", {})["request_id"] = request_id
-        token = REQUEST_ID.set(request_id)
-        began, status = time.perf_counter(), 0
+        # Never reset: the server that runs this task logs its bugs after we returned.
+        REQUEST_ID.set(request_id)
+        began, status, noted = time.perf_counter(), 0, False
 
-        async def send_with_id(message: Message) -> None:
+        def note() -> None:
+            nonlocal noted
+            if not noted:
+                self._note(scope, status, time.perf_counter() - began)
+            noted = True
+
+        async def send_noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -41,22 +50,24 @@ class RequestLog:
                     *message.get("headers", ()),
                     (b"x-request-id", request_id.encode("ascii")),
                 ]
+            elif not message.get("more_body"):
+                # Whoever has the whole answer finds it in the metrics.
+                note()
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, send_noted)
         finally:
-            self._note(scope, status, time.perf_counter() - began)
-            REQUEST_ID.reset(token)
+            note()
 
     def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
         # 499 is nginx's number for a client that went away before the answer.
         status = status or 499
+        # Paths and methods that we do not know could be anything, and endless.
         route = getattr(scope.get("route"), "path", "unknown")
+        method = scope["method"] if scope["method"] in _METHODS else "unknown"
         self._metrics.requests.labels(route=route, status=status).inc()
-        _log.info(
-            "%s %s %d %.0f ms", scope["method"], scope["path"], status, 1000 * elapsed_s
-        )
+        _log.info("%s %s %d %.0f ms", method, route, status, 1000 * elapsed_s)
 
 
 def _request_id(scope: Scope) -> str:

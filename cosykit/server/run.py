@@ -10,12 +10,15 @@ from types import FrameType
 import uvicorn
 
 from cosykit.config.schema import ServerSettings, Settings
-from cosykit.errors import CosykitError, ResourceError
+from cosykit.errors import ResourceError
 from cosykit.server.app import create_app
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
 
 _log = logging.getLogger(__name__)
+
+# Connections that wait to be accepted.
+_BACKLOG = 2048
 
 
 def serve(settings: Settings) -> None:
@@ -27,64 +30,78 @@ def serve(settings: Settings) -> None:
     """
     configure_logging(settings.log)
     with open_listener(settings.server) as listener:
-        # uvicorn drains on a signal, then raises it again; this keeps the exit code 0.
+
+        def stop(number: int = 0, frame: FrameType | None = None) -> None:
+            server.should_exit = True
+
+        service = SpeechService(settings, on_failure=stop)
+        server = create_server(service)
+        # uvicorn drains on a signal, and raises it again when it has; it is to come
+        # to nothing then, but not before uvicorn listens to signals.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, _ignore)
-        host, port = listener.getsockname()[:2]
-        _log.info("listening on http://%s:%d (try it there, API on /docs)", host, port)
-        failure = _run(settings, listener)
-    if failure:
-        raise failure
+            signal.signal(number, stop)
+        _log.info("listening on %s (try it there, API on /docs)", _address(listener))
+        server.run(sockets=[listener])
+    if service.failure:
+        raise service.failure
 
 
-def _run(settings: Settings, listener: socket.socket) -> CosykitError | None:
-    """Run the server; give the reason when it ended for want of a model."""
-
-    def stop() -> None:
-        server.should_exit = True
-
-    service = SpeechService(settings, on_failure=stop)
-    server = uvicorn.Server(
+def create_server(service: SpeechService) -> uvicorn.Server:
+    """Put the application behind uvicorn."""
+    return uvicorn.Server(
         uvicorn.Config(
             create_app(service),
+            http="h11",
+            ws="none",
             log_config=None,
             access_log=False,
             lifespan="on",
-            timeout_graceful_shutdown=math.ceil(settings.server.grace_s),
+            timeout_graceful_shutdown=math.ceil(service.settings.server.grace_s),
         )
     )
-    server.run(sockets=[listener])
-    return service.failure
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    """Do nothing."""
 
 
 def open_listener(server: ServerSettings) -> socket.socket:
-    """Bind the address.
+    """Listen on the address.
 
     Raises:
         ResourceError: It is in use, not ours, or not to be had without privileges.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        found = socket.getaddrinfo(
             server.host, server.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        )
+        # `localhost` may have two addresses; every client finds the older kind.
+        family, kind, protocol, _, address = min(found, key=lambda each: each[0])
+        # Without the protocol, asyncio would not turn off Nagle's algorithm, which
+        # holds small pieces back for 40 ms.
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:
         raise ResourceError(
-            f"cannot listen on {server.host}:{server.port}: {error.strerror or error}",
+            f"cannot listen on {server.host}:{server.port}: "
+            f"{getattr(error, 'strerror', error)}",
             hint=_remedy(error),
         ) from error
     return listener
 
 
-def _remedy(error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return "Stop the program that has the port, or choose another with --port"
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return "Ports below 1024 need privileges; choose another with --port"
-    return "Check server.host: it has to be an address of this machine"
+def _remedy(error: OSError | UnicodeError) -> str:
+    match getattr(error, "errno", None):
+        case errno.EADDRINUSE:
+            return "Stop the program that has the port, or choose another with --port"
+        case errno.EACCES | errno.EPERM:
+            return "Ports below 1024 need privileges; choose another with --port"
+        case _:
+            return "Check server.host: it has to be an address of this machine"
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
 from typing import Literal
 
 from cosykit.config.schema import Settings
-from cosykit.engines.open import load
-from cosykit.errors import CosykitError, InputError
+from cosykit.engines.open import Synthesizer, load
+from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.server.metrics import Metrics
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, Language, SpeechRequest
@@ -31,7 +33,10 @@ class SpeechService:
     """Loads a model in the background and speaks with it.
 
     Args:
-        on_failure: Called when the model cannot be loaded.
+        on_failure: Called when the model cannot be loaded or cannot speak.
+
+    Attributes:
+        failure: Why it cannot.
     """
 
     def __init__(
@@ -41,7 +46,7 @@ class SpeechService:
         self._on_failure = on_failure
         self.metrics = Metrics()
         self.state: State = "loading"
-        self.failure: CosykitError | None = None
+        self.failure: Exception | None = None
         self.started_at = time.time()
         self._loop: Loop | None = None
         self._loaded = asyncio.Event()
@@ -70,13 +75,16 @@ class SpeechService:
         """Wait for the model.
 
         Raises:
-            CosykitError: It could not be loaded.
+            CosykitError: It cannot be loaded, or not in time.
         """
-        await self._loaded.wait()
-        if self._loop is None:
-            assert self.failure is not None
-            raise self.failure
-        return self._loop
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.engine.timeout_s):
+                await self._loaded.wait()
+        if self._loop:
+            return self._loop
+        raise self.failure or BusyError(
+            f"the model is {self.state}", hint="Try again later", retry_after_s=5
+        )
 
     async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
         """Speak a request; see `Loop.stream`."""
@@ -85,39 +93,50 @@ class SpeechService:
             async for chunk in chunks:
                 yield chunk
 
+    def note_failure(self, error: CosykitError) -> None:
+        """Count and log a failed request, but not the words of its user."""
+        self.metrics.errors.labels(code=error.code).inc()
+        _log.info("%s", error.code if isinstance(error, InputError) else error.message)
+        _log.debug("%s", error)
+
     async def close(self) -> None:
         """Finish what runs within the grace period and free the model."""
         if self._opening:
             self._opening.cancel()
-            await asyncio.wait([self._opening])
+            await asyncio.wait({self._opening})
         if self._loop:
             await self._loop.close(self.settings.server.grace_s)
 
     async def _open(self) -> None:
         try:
-            self._loop = await self._load()
-        except CosykitError as error:
+            loop = await self._load()
+            if self.settings.engine.warm_up:
+                self.state = "warming"
+                await self._warm_up(loop)
+        except Exception as error:
+            # An engine may be a plug-in, and raise anything; `serve` raises it again.
             self.failure, self.state = error, "failed"
             self._on_failure()
-            return
+        else:
+            self.state = "ready"
+            info = loop.engine.info
+            _log.info(
+                "%s is ready on %s at %s", info.model, info.provider, info.precision
+            )
         finally:
             self._loaded.set()
-        if self.settings.engine.warm_up:
-            self.state = "warming"
-            await self._warm_up(self._loop)
-        self.state = "ready"
-        info = self._loop.engine.info
-        _log.info("%s is ready on %s at %s", info.model, info.provider, info.precision)
 
     async def _load(self) -> Loop:
-        tts = await asyncio.to_thread(load, None, self.settings)
+        tts = await _load_in_background(self.settings)
         engine = self.settings.engine
-        return Loop(
+        self._loop = Loop(
             tts.engine,
             queue_size=engine.queue_size,
             batch_size=engine.batch_size,
             timeout_s=engine.timeout_s,
         )
+        self._loaded.set()
+        return self._loop
 
     async def _warm_up(self, loop: Loop) -> None:
         languages = {lang for v in loop.engine.voices() for lang in v.languages}
@@ -127,6 +146,21 @@ class SpeechService:
             try:
                 async for _ in loop.stream(SpeechRequest(text)):
                     pass
-            except InputError as error:
-                # A dictionary that is not installed is no reason not to be ready.
+            except (InputError, BusyError) as error:
+                # A dictionary may not be installed, and others may be first.
                 _log.info("no warm-up for %s: %s", language, error)
+
+
+async def _load_in_background(settings: Settings) -> Synthesizer:
+    """Load in a daemon thread: a server that is stopped meanwhile just ends."""
+    loading: Future[Synthesizer] = Future()
+    loading.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            loading.set_result(load(None, settings))
+        except BaseException as error:
+            loading.set_exception(error)
+
+    threading.Thread(target=work, name="cosykit-load", daemon=True).start()
+    return await asyncio.wrap_future(loading)

@@ -3,16 +3,20 @@
 import asyncio
 import base64
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-
-from starlette.requests import ClientDisconnect, Request
+from functools import partial
+from typing import Self, TypeVar
 
 from cosykit.audio.encode import Encoder
-from cosykit.audio.formats import AudioFormat, media_type
+from cosykit.audio.formats import AudioFormat, media_type, rate_for
+from cosykit.config.schema import AudioSettings
+from cosykit.errors import CosykitError
 from cosykit.server.service import SpeechService
 from cosykit.types import SpeechRequest
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,104 +30,131 @@ class Output:
     audio_format: AudioFormat
     sample_rate: int = 0
 
+    @classmethod
+    def chosen(
+        cls, audio_format: AudioFormat | None, sample_rate: int, default: AudioSettings
+    ) -> Self:
+        """Fill in what a request leaves open from the configuration."""
+        chosen = audio_format or default.format
+        if not sample_rate and default.sample_rate:
+            sample_rate = rate_for(chosen, default.sample_rate)
+        return cls(chosen, sample_rate)
+
 
 class EncodedSpeech:
     """The encoded audio of one request; made while it is taken.
 
     Attributes:
-        media_type: Value of a `Content-Type` header.
-        sample_rate: Samples a second of the encoded audio.
+        sample_rate: Samples a second of the encoded audio, once it has started.
         duration_s: Seconds of speech made so far.
     """
 
     def __init__(
-        self,
-        service: SpeechService,
-        request: SpeechRequest,
-        out: Output,
-        input_rate: int,
+        self, service: SpeechService, request: SpeechRequest, out: Output
     ) -> None:
-        self._encoder = Encoder(
-            out.audio_format,
-            input_rate=input_rate,
-            sample_rate=out.sample_rate or None,
-        )
-        self.sample_rate = self._encoder.sample_rate
-        self.media_type = media_type(out.audio_format, self.sample_rate)
+        self.sample_rate = 0
         self.duration_s = 0.0
         self._service = service
-        self._rest = self._encode(request)
+        self._out = out
+        self._encoded = self._encode(request)
         self._first = b""
+        self._began = time.perf_counter()
+        self._waited_s = 0.0
+
+    @property
+    def media_type(self) -> str:
+        """Value of a `Content-Type` header."""
+        return media_type(self._out.audio_format, self.sample_rate)
 
     async def start(self) -> None:
         """Wait for the first piece: whatever is wrong with the request shows here."""
-        self._first = await anext(self._rest, b"")
+        self._first = await self._next()
+        self._service.metrics.first_byte.observe(self._waited_s)
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Yield all pieces; closing the iterator cancels the request."""
-        async with aclosing(self._rest):
-            yield self._first
-            async for piece in self._rest:
-                yield piece
+        async with aclosing(self._all()) as pieces:
+            try:
+                async for piece in pieces:
+                    yield piece
+            except CosykitError as error:
+                # The answer has begun, so this is the last place to note it.
+                self._service.note_failure(error)
+                raise
 
     async def whole(self) -> bytes:
         """Wait for all pieces and join them."""
-        return b"".join([piece async for piece in self.pieces()])
+        return b"".join([piece async for piece in self._all()])
 
-    async def aclose(self) -> None:
-        """Cancel the request."""
-        await self._rest.aclose()
+    async def _all(self) -> AsyncGenerator[bytes]:
+        async with aclosing(self._encoded):
+            piece = self._first
+            while piece:
+                yield piece
+                piece = await self._next()
+        metrics = self._service.metrics
+        metrics.total.observe(time.perf_counter() - self._began)
+        if self.duration_s:
+            metrics.factor.observe(self._waited_s / self.duration_s)
+
+    async def _next(self) -> bytes:
+        """Wait for the next piece; empty at the end."""
+        began = time.perf_counter()
+        piece = await anext(self._encoded, b"")
+        self._waited_s += time.perf_counter() - began
+        return piece
 
     async def _encode(self, request: SpeechRequest) -> AsyncGenerator[bytes]:
-        """Yield non-empty pieces; encoding leaves the event loop free."""
-        metrics, began = self._service.metrics, time.perf_counter()
-        with self._encoder as encoder:
+        """Yield non-empty pieces."""
+        with await self._open_encoder() as encoder:
             async with aclosing(self._service.stream(request)) as chunks:
                 async for chunk in chunks:
-                    if not self.duration_s:
-                        metrics.first_byte.observe(time.perf_counter() - began)
                     self.duration_s += chunk.duration_s
-                    metrics.audio.inc(chunk.duration_s)
-                    piece = await asyncio.to_thread(encoder.encode, chunk.samples)
-                    if piece:
+                    self._service.metrics.audio.inc(chunk.duration_s)
+                    if piece := await _in_thread(
+                        partial(encoder.encode, chunk.samples)
+                    ):
                         yield piece
-            if piece := await asyncio.to_thread(encoder.finish):
+            if piece := await _in_thread(encoder.finish):
                 yield piece
-        elapsed_s = time.perf_counter() - began
-        metrics.total.observe(elapsed_s)
-        if self.duration_s:
-            metrics.factor.observe(elapsed_s / self.duration_s)
+
+    async def _open_encoder(self) -> Encoder:
+        input_rate = (await self._service.loaded()).engine.sample_rate
+        encoder = await _in_thread(
+            partial(
+                Encoder,
+                self._out.audio_format,
+                input_rate=input_rate,
+                sample_rate=self._out.sample_rate or None,
+            )
+        )
+        self.sample_rate = encoder.sample_rate
+        return encoder
 
 
 async def start_speech(
-    service: SpeechService, request: SpeechRequest, out: Output, connection: Request
+    service: SpeechService, request: SpeechRequest, out: Output
 ) -> EncodedSpeech:
     """Speak a request up to its first piece of encoded audio.
 
     Raises:
         CosykitError: The request cannot be spoken, or not now.
-        ClientDisconnect: The client went away while it waited.
     """
-    engine = (await service.loaded()).engine
-    speech = EncodedSpeech(service, request, out, engine.sample_rate)
-    start = asyncio.create_task(speech.start())
-    gone = asyncio.create_task(_wait_until_gone(connection))
+    speech = EncodedSpeech(service, request, out)
+    await speech.start()
+    return speech
+
+
+async def _in_thread(work: Callable[[], Result]) -> Result:
+    """Leave the event loop free meanwhile; a cancelled caller waits for the end too.
+
+    An encoder that were closed while it works would take the process with it.
+    """
+    working = asyncio.create_task(asyncio.to_thread(work))
     try:
-        await asyncio.wait({start, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not start.done():
-            raise ClientDisconnect
-        await start
-        return speech
+        return await asyncio.shield(working)
     finally:
-        gone.cancel()
-        if start.cancel():
-            await asyncio.wait({start})
-            await speech.aclose()
-
-
-async def _wait_until_gone(connection: Request) -> None:
-    while (await connection.receive())["type"] != "http.disconnect":
-        pass
+        await asyncio.wait({working})
 
 
 def as_base64(audio: bytes) -> str:

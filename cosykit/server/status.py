@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit import __version__
-from cosykit.server.openai import refuse
+from cosykit.server.openai import ErrorAnswer
 from cosykit.server.operations import Operation
 from cosykit.server.service import SpeechService, State
 
@@ -91,7 +91,7 @@ OPERATIONS = (
         "/health",
         "Tell how the server is",
         health,
-        refuse,
+        ErrorAnswer,
         answer=Health,
         guarded=False,
     ),
@@ -100,8 +100,9 @@ OPERATIONS = (
         "/ready",
         "Tell whether the model is loaded and warm",
         ready,
-        refuse,
+        ErrorAnswer,
         answer=Readiness,
+        statuses=(200, 503),
         guarded=False,
     ),
     Operation(
@@ -109,7 +110,7 @@ OPERATIONS = (
         "/metrics",
         "Figures for Prometheus",
         metrics,
-        refuse,
+        ErrorAnswer,
         media_types=("text/plain",),
     ),
 )

@@ -1,10 +1,47 @@
-"""An answer whose body is made while it is sent."""
+"""Answers that are made while their client listens, and end when it goes away."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing, suppress
+from typing import TypeVar
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from cosykit.errors import CosykitError
+
+Result = TypeVar("Result")
+
+
+async def while_connected(
+    receive: Receive, work: Coroutine[object, object, Result]
+) -> Result:
+    """Do some work for a client; cancel it when the client goes away.
+
+    Args:
+        receive: The connection's, whose request has been read.
+
+    Raises:
+        ClientDisconnect: The client went away first.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_wait_until_gone(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return await working
+    finally:
+        working.cancel()
+        leaving.cancel()
+        # The work ends in its own time: an encoder cannot be stopped half-way.
+        await asyncio.wait({working, leaving})
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class AudioResponse(StreamingResponse):
@@ -12,16 +49,32 @@ class AudioResponse(StreamingResponse):
 
     A body that fails breaks the connection off without its closing chunk: the client
     sees that the audio is not whole.
+
+    Args:
+        patience_s: A client that takes nothing for so long is taken to be gone.
     """
 
-    def __init__(self, body: AsyncGenerator[bytes], media_type: str) -> None:
+    def __init__(
+        self, body: AsyncGenerator[bytes], media_type: str, patience_s: float
+    ) -> None:
         super().__init__(body, media_type=media_type)
         self._body = body
+        self._patience_s = patience_s
         # Proxies that buffer would hold the first audio back.
         self.headers["X-Accel-Buffering"] = "no"
         self.headers["Cache-Control"] = "no-store"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the body."""
+
+        async def send_in_time(message: Message) -> None:
+            try:
+                async with asyncio.timeout(self._patience_s):
+                    await send(message)
+            except TimeoutError:
+                raise ClientDisconnect from None
+
         async with aclosing(self._body):
-            await super().__call__(scope, receive, send)
+            # An error of the speech has been noted where it came up.
+            with suppress(ClientDisconnect, CosykitError):
+                await while_connected(receive, self.stream_response(send_in_time))

@@ -1,36 +1,49 @@
 """A plain JSON API: a text in, base64 audio out."""
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from typing import Self
+
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import AudioFormat
-from cosykit.errors import BusyError, CosykitError
+from cosykit.errors import CosykitError
 from cosykit.server.openai import check_length
-from cosykit.server.operations import Operation, read_body
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    Name,
+    Operation,
+    SampleRate,
+    read_body,
+)
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output, as_base64, start_speech
+from cosykit.server.streaming import while_connected
 from cosykit.types import SPEED_RANGE, Language, SpeechRequest
 
 
 class TtsBody(BaseModel):
     """A text to speak."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = STRICT
 
-    text: str
-    voice: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("voice", "speaker_id"),
-        description="Voice id, name or alias; `speaker_id` means the same",
+    text: str = Field(min_length=1, description="The text")
+    voice: Name | None = Field(
+        default=None, description="Voice id, name or alias; the text's own by default"
     )
+    speaker_id: Name | None = Field(default=None, description="The same as voice")
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
-    language: Language | None = None
-    format: AudioFormat = "wav"
-    sample_rate: int = Field(default=0, ge=0, le=48_000)
+    language: Language | None = Field(
+        default=None, description="Main language; detected by default"
+    )
+    format: AudioFormat | None = Field(
+        default=None, description="The configured one by default"
+    )
+    sample_rate: SampleRate = 0
 
 
-class TtsAnswer(BaseModel):
+class TtsAnswer(Failure):
     """The speech, or why there is none.
 
     Attributes:
@@ -45,14 +58,10 @@ class TtsAnswer(BaseModel):
     sample_rate: int = 0
     duration: float = 0.0
 
-
-def refuse(error: CosykitError) -> Response:
-    """Write an error in the shape of the answer."""
-    headers = {}
-    if isinstance(error, BusyError):
-        headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
-    answer = TtsAnswer(success=False, message=str(error))
-    return JSONResponse(answer.model_dump(), error.http_status, headers)
+    @classmethod
+    def of(cls, error: CosykitError) -> Self:
+        """Word an error."""
+        return cls(success=False, message=str(error))
 
 
 async def speak(request: Request, service: SpeechService) -> Response:
@@ -60,28 +69,28 @@ async def speak(request: Request, service: SpeechService) -> Response:
     server = service.settings.server
     body = await read_body(request, TtsBody, server.max_body_mb)
     check_length(body.text, server.max_text_chars)
-    speech = await start_speech(
-        service,
-        SpeechRequest(
-            body.text,
-            voice=body.voice,
-            language=body.language,
-            speed=body.speed,
-            request_id=request.state.request_id,
-        ),
-        Output(body.format, body.sample_rate),
-        request,
+    answer = await while_connected(request.receive, _spoken(body, service))
+    return JSONResponse(answer.model_dump())
+
+
+async def _spoken(body: TtsBody, service: SpeechService) -> TtsAnswer:
+    out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
+    speech_request = SpeechRequest(
+        body.text,
+        voice=body.voice or body.speaker_id,
+        language=body.language,
+        speed=body.speed,
     )
+    speech = await start_speech(service, speech_request, out)
     audio = await speech.whole()
-    answer = TtsAnswer(
+    return TtsAnswer(
         success=True,
         message="",
         audio=as_base64(audio),
-        format=body.format,
+        format=out.audio_format,
         sample_rate=speech.sample_rate,
         duration=round(speech.duration_s, 3),
     )
-    return JSONResponse(answer.model_dump())
 
 
 OPERATIONS = (
@@ -90,7 +99,7 @@ OPERATIONS = (
         "/v1/tts",
         "Speak a text and answer with JSON",
         speak,
-        refuse,
+        TtsAnswer,
         body=TtsBody,
         answer=TtsAnswer,
     ),

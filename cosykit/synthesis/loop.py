@@ -4,7 +4,7 @@
 
 Requests take turns, a piece of audio each, so that a short one does not wait for a long
 one to end. A request whose listener is slow rests until the listener has caught up: its
-audio waits in the engine, not in memory.
+audio waits in the engine, not in memory, and its place goes to another request.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Generator
 from contextlib import suppress
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 
 from cosykit.errors import BusyError, CosykitError, DeadlineError
@@ -30,21 +31,26 @@ class _End:
     """Marks the end of a request in its outbox."""
 
 
-_Event = AudioChunk | BaseException | _End
+_Event = AudioChunk | CosykitError | _End
 
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A request on its way; guarded by the loop's condition but for the outbox."""
+    """A request on its way; guarded by the loop's condition but for the outbox.
+
+    Attributes:
+        context: The caller's, so that log lines of the engine's thread bear the id of
+            the request.
+    """
 
     request: SpeechRequest
     deadline: float
     listener: asyncio.AbstractEventLoop
     outbox: asyncio.Queue[_Event] = field(default_factory=asyncio.Queue)
+    context: Context = field(default_factory=copy_context)
     chunks: Generator[AudioChunk] | None = None
     ahead_s: float = 0.0
     left: bool = False
-    ended: bool = False
 
     @property
     def rests(self) -> bool:
@@ -61,9 +67,9 @@ class Loop:
     """Runs an engine in a thread of its own and hands its audio to event loops.
 
     Args:
-        queue_size: Most requests that wait; one more is refused.
-        batch_size: Most requests that take turns.
-        timeout_s: Most time for one request, with waiting.
+        queue_size: Most requests that wait, and most that rest; one more is refused.
+        batch_size: Most requests that take turns; one that wakes up may exceed it.
+        timeout_s: Most time that a listener waits for the audio of one request.
     """
 
     def __init__(
@@ -88,7 +94,7 @@ class Loop:
 
     @property
     def active(self) -> int:
-        """How many requests take turns."""
+        """How many requests are being spoken."""
         return len(self._active)
 
     async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
@@ -96,17 +102,18 @@ class Loop:
 
         Raises:
             BusyError: The queue is full, or the loop is closing.
-            DeadlineError: The request was not finished in time.
+            DeadlineError: The listener has waited too long.
             CosykitError: Whatever the engine has to say about the request.
         """
         job = self._admit(request)
         try:
             while isinstance(event := await self._next_event(job), AudioChunk):
                 self._taken(job, event)
+                taken_at = time.monotonic()
                 yield event
-            # At its deadline the request still runs, and has to be cancelled.
-            job.ended = not isinstance(event, DeadlineError)
-            if isinstance(event, BaseException):
+                # A listener may take its time; only ours runs out.
+                job.deadline += time.monotonic() - taken_at
+            if isinstance(event, CosykitError):
                 raise event
         finally:
             self._leave(job)
@@ -130,7 +137,7 @@ class Loop:
         with self._changed:
             left_over = [*self._waiting, *self._active]
         for job in left_over:
-            job.post(BusyError("the server is closing", hint="Try again later"))
+            job.post(_closing())
             self._leave(job)
         await asyncio.to_thread(self._thread.join)
         self.engine.close()
@@ -141,13 +148,14 @@ class Loop:
         )
         with self._changed:
             if self._closing:
-                raise BusyError("the server is closing", hint="Try again later")
+                raise _closing()
             if len(self._waiting) >= self._queue_size:
                 raise BusyError(
                     f"{self._queue_size} requests are waiting already",
                     hint="Try again later, or raise engine.queue_size",
                 )
             self._waiting.append(job)
+            self._fill()
             self._changed.notify_all()
         return job
 
@@ -160,19 +168,21 @@ class Loop:
         """Let go of a request; the thread drops an active one at its next turn."""
         with self._changed:
             job.left = True
+            is_active = job in self._active
             if job in self._waiting:
                 self._waiting.remove(job)
             self._changed.notify_all()
-        if not job.ended:
+        if is_active:
             self.engine.cancel(job.request.request_id)
 
     # What follows runs in the engine's thread.
 
     def _work(self) -> None:
         while job := self._next_job():
-            event = _End() if job.left else self._take_turn(job)
+            event = job.context.run(self._take_turn, job)
             if not isinstance(event, AudioChunk):
-                self._drop(job)
+                with self._changed:
+                    self._active.remove(job)
             job.post(event)
 
     def _next_job(self) -> _Job | None:
@@ -180,41 +190,50 @@ class Loop:
         with self._changed:
             while True:
                 self._fill()
-                for _ in range(len(self._active)):
-                    job = self._active[0]
-                    self._active.rotate(-1)
-                    if not job.rests:
-                        return job
+                if awake := [job for job in self._active if not job.rests]:
+                    # A newcomer goes first: its listener has heard nothing yet.
+                    job = min(awake, key=lambda each: each.chunks is not None)
+                    self._active.remove(job)
+                    self._active.append(job)
+                    return job
                 if self._closing and not self._active:
                     return None
                 self._changed.wait()
 
     def _fill(self) -> None:
-        while self._waiting and len(self._active) < self._batch_size:
-            # A newcomer goes first: its listener has heard nothing yet.
-            self._active.appendleft(self._waiting.popleft())
+        """Let those in who wait, while there is room."""
+        busy = sum(not job.rests for job in self._active)
+        room = min(
+            self._batch_size - busy,
+            self._batch_size + self._queue_size - len(self._active),
+        )
+        for _ in range(min(room, len(self._waiting))):
+            self._active.append(self._waiting.popleft())
 
     def _take_turn(self, job: _Job) -> _Event:
         """Make one piece of audio, or say how the request ended."""
         try:
             if job.chunks is None:
                 job.chunks = speak(self.engine, job.request)
+            if job.left:
+                job.chunks.close()
+                return _End()
             chunk = next(job.chunks, None)
         except CosykitError as error:
             return error
-        except Exception as error:
-            # The one broad handler: a bug ends the request, not the server.
+        except BaseException:
+            # The one broad handler: a bug ends the request, neither server nor thread.
             self.failures += 1
-            _log.exception("request %s failed", job.request.request_id)
-            return error
+            _log.exception("the engine failed")
+            return CosykitError(
+                "the engine failed unexpectedly", hint="The server's log tells more"
+            )
         if chunk is None:
             return _End()
         with self._changed:
             job.ahead_s += chunk.duration_s
         return chunk
 
-    def _drop(self, job: _Job) -> None:
-        if job.chunks is not None:
-            job.chunks.close()
-        with self._changed:
-            self._active.remove(job)
+
+def _closing() -> BusyError:
+    return BusyError("the server is closing", hint="Try again later")

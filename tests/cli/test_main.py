@@ -15,7 +15,7 @@ import cosykit
 from cosykit.cli.failures import told_failures
 from cosykit.cli.main import common_options_first
 from cosykit.errors import BusyError, CosykitError, InputError
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Start
 
 COMMANDS = (
     "say",
@@ -44,14 +44,17 @@ def test_every_command_explains_itself(run: Run, command: str) -> None:
 
 
 def test_help_answers_within_half_a_second() -> None:
-    """Processor time is measured: other work on the machine must not fail the test."""
+    """The best processor time counts: other work on the machine must not fail this."""
+    assert min(processor_time_of_help_s() for _ in range(3)) < 0.5
+
+
+def processor_time_of_help_s() -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "cosykit", "--help"], check=True, capture_output=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert used_s < 0.5
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -152,7 +155,7 @@ def test_reader_that_goes_away_is_no_failure(folder: Path) -> None:
     assert done.stderr == ""
 
 
-def open_for_writing(pipe: Path, reader: "subprocess.Popen[str]") -> int:
+def open_for_writing(pipe: Path, reader: "subprocess.Popen[bytes]") -> int:
     """Open a pipe as soon as its reader has opened it."""
     while reader.poll() is None:
         try:
@@ -167,21 +170,17 @@ def open_for_writing(pipe: Path, reader: "subprocess.Popen[str]") -> int:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 )
 def test_signal_ends_quietly_with_its_code(
-    folder: Path, number: signal.Signals, code: int
+    start: Start, folder: Path, number: signal.Signals, code: int
 ) -> None:
     text = folder / "text"
     os.mkfifo(text)  # reading it waits for a writer that never comes
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cosykit", "say", "-f", str(text)],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start("say", "-f", str(text))
     writer = open_for_writing(text, process)
     process.send_signal(number)
     _, error = process.communicate(timeout=20)
     os.close(writer)
     assert process.returncode == code
-    assert "Traceback" not in error
+    assert b"Traceback" not in error
 
 
 def test_character_that_the_terminal_lacks_is_escaped(folder: Path) -> None:

@@ -1,72 +1,137 @@
-"""A real server on a free port, speaking with the example engine."""
+"""Real servers on free ports, speaking with the example engine or the counting one."""
 
+import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 
 import httpx
 import pytest
-import uvicorn
 
 from cosykit.config.schema import EngineSettings, ServerSettings, Settings
-from cosykit.server.app import create_app
-from cosykit.server.run import open_listener
+from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
+from cosykit.synthesis.loop import Loop
+from tests.conftest import EXAMPLE, ROOT, register_distribution
+from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+
+PLUGINS = """
+[cosykit.engines]
+tone = cosykit_tone:open_engine
+counting = tests.synthesis.counting_engine:open_engine
+buggy = tests.synthesis.counting_engine:open_with_bug
+missing = tests.synthesis.counting_engine:open_missing
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that runs in a thread."""
+
+    service: SpeechService
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def loop(self) -> Loop:
+        assert self.service.engine_loop
+        return self.service.engine_loop
+
+    @property
+    def engine(self) -> CountingEngine:
+        assert isinstance(self.loop.engine, CountingEngine)
+        return self.loop.engine
+
+    def connected(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=PATIENCE_S)
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[str]:
-    """Run a server in a thread; give its address."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(SpeechService(settings)), log_config=None, lifespan="on"
-        )
-    )
+def running(settings: Settings) -> Iterator[Running]:
+    """Run a server in a thread until the block is left."""
+    service = SpeechService(settings)
+    server = create_server(service)
     with open_listener(ServerSettings(port=0)) as listener:
         port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{port}"
+            # Answered as soon as the model is loaded, or cannot be.
+            httpx.get(f"http://127.0.0.1:{port}/v1/models", timeout=PATIENCE_S)
+            yield Running(service, port)
         finally:
+            if isinstance(service.engine_loop, Loop):
+                engine = service.engine_loop.engine
+                if isinstance(engine, CountingEngine):
+                    engine.gate.set()
             server.should_exit = True
             thread.join()
 
 
-@pytest.fixture
-def address(example_plugin: Path) -> Iterator[str]:
-    with running(Settings(model="tone")) as url:
-        yield url
-
-
-@pytest.fixture
-def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=20) as connected:
-        yield connected
-
-
-@pytest.fixture
-def guarded(example_plugin: Path) -> Iterator[httpx.Client]:
-    """A server that asks for one of two keys."""
-    server = ServerSettings.model_validate({"api_keys": ["first", "second"]})
-    with (
-        running(Settings(model="tone", server=server)) as url,
-        httpx.Client(base_url=url, timeout=20) as connected,
-    ):
-        yield connected
-
-
-@pytest.fixture
-def tight(example_plugin: Path) -> Iterator[httpx.Client]:
-    """A server that allows ten characters and little time."""
-    settings = Settings(
-        model="tone",
-        server=ServerSettings(max_text_chars=10),
-        engine=EngineSettings(timeout_s=5),
+def settings_for(
+    model: str,
+    *,
+    server: Mapping[str, object] | None = None,
+    engine: Mapping[str, object] | None = None,
+) -> Settings:
+    """Configure a server that need not warm up."""
+    return Settings(
+        model=model,
+        server=ServerSettings.model_validate(server or {}),
+        engine=EngineSettings.model_validate({"warm_up": False, **(engine or {})}),
     )
-    with (
-        running(settings) as url,
-        httpx.Client(base_url=url, timeout=20) as connected,
-    ):
+
+
+@pytest.fixture(scope="module")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the engines for the tests of one module."""
+    site = tmp_path_factory.mktemp("site")
+    register_distribution(site, "cosykit-test-engines", PLUGINS)
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in (EXAMPLE, ROOT, site):
+            patch.syspath_prepend(str(folder))
+        yield
+
+
+@pytest.fixture(scope="module")
+def tone(plugins: None) -> Iterator[Running]:
+    """A server that hums; for tests that leave nothing behind."""
+    with running(settings_for("tone")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(tone: Running) -> Iterator[httpx.Client]:
+    with tone.connected() as connected:
         yield connected
+
+
+@pytest.fixture(scope="module")
+def guarded(plugins: None) -> Iterator[Running]:
+    """A server that asks for one of two keys."""
+    with running(settings_for("tone", server={"api_keys": ["first", "second"]})) as it:
+        yield it
+
+
+@pytest.fixture
+def counting(plugins: None) -> Iterator[Running]:
+    """A server whose engine can be held, speaking one request at a time."""
+    with running(settings_for("counting", engine={"batch_size": 1})) as server:
+        yield server
+
+
+@pytest.fixture
+def untouched_logging() -> Iterator[None]:
+    """Undo what `configure_logging` does to the process."""
+    loggers = [logging.getLogger(name) for name in (None, "cosykit", "uvicorn")]
+    levels = [logger.level for logger in loggers]
+    handlers = loggers[0].handlers[:]
+    yield
+    logging.captureWarnings(False)
+    loggers[0].handlers[:] = handlers
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)

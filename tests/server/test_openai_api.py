@@ -9,6 +9,7 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 from cosykit.audio.formats import AUDIO_FORMATS, AudioFormat
+from tests.server.conftest import Running
 
 # The example engine hums 0.08 s a letter.
 TEXT = "do re mi fa sol la ti do"
@@ -17,9 +18,9 @@ PADDING_S = 0.09
 
 
 @pytest.fixture
-def speaker(address: str) -> Iterator[openai.OpenAI]:
+def speaker(tone: Running) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(
-        api_key="unused", base_url=f"{address}/v1", max_retries=0
+        api_key="unused", base_url=f"{tone.url}/v1", max_retries=0
     ) as client:
         yield client
 
@@ -111,21 +112,18 @@ def test_models_are_listed_and_shown(speaker: openai.OpenAI) -> None:
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
-        ({"input": ""}, None),
-        ({"input": " \n "}, None),
-        ({"input": "do", "speed": 0}, "speed"),
+        ({"input": ""}, "input"),
+        ({"input": " "}, None),
         ({"input": "do", "speed": 9}, "speed"),
-        ({"input": "do", "speed": "fast"}, "speed"),
         ({"input": "do", "response_format": "midi"}, "response_format"),
         ({"input": "do", "stream_format": "smoke"}, "stream_format"),
         ({"input": "do", "colour": "red"}, "colour"),
         ({"input": "do", "sample_rate": 12345}, "sample_rate"),
-        ({"input": 7}, "input"),
+        ({"input": "do", "volume": -1}, "volume"),
+        ({"input": "do", "voice": {"id": 7}}, "voice"),
+        ({"input": "do", "voice": {"name": "hum"}}, "voice"),
         ({}, "input"),
         ([], None),
-        ({"input": "a" * 4097}, "input"),
-        ({"input": "do", "language": "tlh"}, "language"),
-        ({"input": "do", "volume": -1}, "volume"),
     ],
 )
 def test_bad_field_is_named(
@@ -135,6 +133,7 @@ def test_bad_field_is_named(
     assert answer.status_code == 400
     error = answer.json()["error"]
     assert error["type"] == "invalid_request_error"
+    assert error["code"] == "invalid_input"
     assert error["param"] == param
     assert error["message"]
 
@@ -152,64 +151,13 @@ def test_bad_speed_raises_the_clients_own_exception(speaker: openai.OpenAI) -> N
     assert caught.value.param == "speed"
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "status", "word"),
-    [
-        (b"{", "application/json", 400, "not JSON"),
-        (b'{"input": "\xff"}', "application/json", 400, "UTF-8"),
-        (b"[" * 100_000, "application/json", 400, "not JSON"),
-        (b'{"input": "do"}', "text/plain", 415, "content type"),
-        (b'{"input": "do"}', "", 415, "content type"),
-        (b'{"input": "' + b"a" * (1 << 20) + b'"}', "application/json", 413, "1 MiB"),
-    ],
-)
-def test_bad_body_is_refused(
-    client: httpx.Client, body: bytes, content_type: str, status: int, word: str
-) -> None:
-    headers = {"content-type": content_type} if content_type else {}
-    answer = client.post("/v1/audio/speech", content=body, headers=headers)
-    assert answer.status_code == status
-    assert word in answer.json()["error"]["message"]
-
-
-def test_lone_surrogate_does_not_break_the_answer(client: httpx.Client) -> None:
-    body = b'{"input": "do \\ud800", "voice": "\\udfff"}'
-    answer = client.post(
-        "/v1/audio/speech", content=body, headers={"content-type": "application/json"}
-    )
-    assert answer.status_code in (400, 404)
-
-
-def test_key_is_asked_for_where_there_are_keys(guarded: httpx.Client) -> None:
-    fields = {"input": "do"}
-    for headers in (
-        {},
-        {"Authorization": "Bearer third"},
-        {"Authorization": "first"},
-        {"Authorization": "Basic first"},
-    ):
-        answer = guarded.post("/v1/audio/speech", json=fields, headers=headers)
-        assert answer.status_code == 401
-        assert answer.json()["error"]["code"] == "invalid_api_key"
-    for key in ("first", "second"):
-        headers = {"Authorization": f"Bearer {key}"}
-        answer = guarded.post("/v1/audio/speech", json=fields, headers=headers)
-        assert answer.status_code == 200
-    assert guarded.get("/health").status_code == 200
-    assert guarded.get("/metrics").status_code == 401
-
-
-def test_wrong_key_raises_the_clients_own_exception(guarded: httpx.Client) -> None:
-    with (
-        openai.OpenAI(
-            api_key="wrong", base_url=f"{guarded.base_url}/v1", max_retries=0
-        ) as speaker,
-        pytest.raises(openai.AuthenticationError),
-    ):
-        speaker.models.list()
-
-
-def test_text_limit_is_the_configured_one(tight: httpx.Client) -> None:
-    answer = tight.post("/v1/audio/speech", json={"input": "a" * 11})
-    assert answer.status_code == 400
-    assert "10 are allowed" in answer.json()["error"]["message"]
+def test_wrong_key_raises_the_clients_own_exception(guarded: Running) -> None:
+    for key, expected in (("wrong", openai.AuthenticationError), ("second", None)):
+        with openai.OpenAI(
+            api_key=key, base_url=f"{guarded.url}/v1", max_retries=0
+        ) as speaker:
+            if expected is None:
+                assert list(speaker.models.list())
+            else:
+                with pytest.raises(expected):
+                    speaker.models.list()

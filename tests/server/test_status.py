@@ -1,29 +1,26 @@
 """What operators ask a server."""
 
-import logging
-import time
-from pathlib import Path
+import json
+import re
 
 import httpx
 import pytest
 
-from cosykit.config.schema import ServerSettings, Settings
+from cosykit.errors import CosykitError
 from cosykit.server.app import OPERATIONS
-from tests.server.conftest import running
+from cosykit.server.service import WARM_UP_TEXTS
+from tests.server.conftest import Running, running, settings_for
 
 
-def wait_until_ready(client: httpx.Client) -> None:
-    for _ in range(500):
-        if client.get("/ready").status_code == 200:
-            return
-        time.sleep(0.01)
-    raise AssertionError("never ready")
+def figures_of(client: httpx.Client) -> dict[str, str]:
+    lines = client.get("/metrics").text.splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
 
 
 def test_health_tells_how_the_engine_runs(client: httpx.Client) -> None:
-    wait_until_ready(client)
     answer = client.get("/health").json()
     assert answer["status"] == "alive"
+    assert answer["state"] == "ready"
     assert (answer["model"], answer["provider"], answer["precision"]) == (
         "tone",
         "cpu",
@@ -32,29 +29,40 @@ def test_health_tells_how_the_engine_runs(client: httpx.Client) -> None:
     assert answer["queue"] == {"waiting": 0, "active": 0, "limit": 64}
 
 
-def test_server_without_a_model_lives_but_is_not_ready(tmp_path: Path) -> None:
-    broken = tmp_path / "lite"
-    broken.mkdir()
-    (broken / "manifest.json").write_text("{")
-    settings = Settings(model="lite", models_dir=tmp_path)
-    with running(settings) as url, httpx.Client(base_url=url, timeout=20) as client:
-        answer = client.post("/v1/audio/speech", json={"input": "hello"})
+def test_server_is_ready_when_it_has_warmed_up(plugins: None) -> None:
+    settings = settings_for("counting", engine={"warm_up": True})
+    with running(settings) as server, server.connected() as client:
+        # The counting engine speaks English only, so there is one text to warm up with.
+        text = WARM_UP_TEXTS["en"]
+        while client.get("/ready").status_code == 503:
+            pass
+        assert client.get("/ready").json() == {"ready": True, "state": "ready"}
+        assert server.engine.spoken == text.split()
+        assert figures_of(client)["cosykit_request_seconds_count"] == "0.0"
+
+
+def test_model_that_cannot_warm_up_is_not_ready(
+    plugins: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(WARM_UP_TEXTS, "en", "bug")
+    settings = settings_for("counting", engine={"warm_up": True})
+    with running(settings) as server, server.connected() as client:
+        while (answer := client.get("/ready")).json()["state"] == "warming":
+            pass
         assert answer.status_code == 503
-        assert "cosykit install lite --repair" in answer.json()["error"]["message"]
-        assert client.get("/ready").status_code == 503
-        assert "--repair" in client.get("/health").json()["failure"]
+        assert answer.json()["state"] == "failed"
+        assert isinstance(server.service.failure, CosykitError)
 
 
-def test_metrics_count_what_happened(client: httpx.Client) -> None:
-    wait_until_ready(client)
-    client.post("/v1/audio/speech", json={"input": "do re mi"})
-    client.post("/v1/audio/speech", json={"input": ""})
-    lines = client.get("/metrics").text.splitlines()
-    figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+def test_metrics_count_what_happened(counting: Running) -> None:
+    with counting.connected() as client:
+        client.post("/v1/audio/speech", json={"input": "do re mi"})
+        client.post("/v1/audio/speech", json={"input": ""})
+        figures = figures_of(client)
     speech = 'cosykit_requests_total{route="/v1/audio/speech",status="%d"}'
     assert figures[speech % 200] == "1.0"
     assert figures[speech % 400] == "1.0"
-    assert float(figures["cosykit_audio_seconds_total"]) == pytest.approx(0.48)
+    assert float(figures["cosykit_audio_seconds_total"]) == pytest.approx(0.3)
     assert figures["cosykit_first_byte_seconds_count"] == "1.0"
     assert figures["cosykit_request_seconds_count"] == "1.0"
     assert figures["cosykit_real_time_factor_count"] == "1.0"
@@ -64,10 +72,19 @@ def test_metrics_count_what_happened(client: httpx.Client) -> None:
     assert float(figures["cosykit_resident_memory_bytes"]) > 1e6
 
 
-def test_unknown_paths_do_not_make_new_series(client: httpx.Client) -> None:
-    for number in range(5):
+def test_strange_paths_and_methods_make_no_new_series(client: httpx.Client) -> None:
+    def series_after(number: int) -> set[str]:
         assert client.get(f"/nope/{number}").status_code == 404
-    assert "nope" not in client.get("/metrics").text
+        assert client.get(f"/v1/models/nope{number}").status_code == 404
+        assert client.request(f"BREW{number}", "/health").status_code == 405
+        client.get("/metrics")
+        return set(figures_of(client))
+
+    series = series_after(1)
+    assert 'cosykit_requests_total{route="unknown",status="404"}' in series
+    assert 'cosykit_requests_total{route="/v1/models/{model}",status="404"}' in series
+    assert 'cosykit_requests_total{route="/health",status="405"}' in series
+    assert series_after(2) == series
 
 
 def test_document_describes_every_route_with_its_limits(client: httpx.Client) -> None:
@@ -78,8 +95,27 @@ def test_document_describes_every_route_with_its_limits(client: httpx.Client) ->
         for method in methods
     }
     assert routes == {(op.path, op.method.lower()) for op in OPERATIONS}
-    speed = document["components"]["schemas"]["SpeechBody"]["properties"]["speed"]
-    assert (speed["minimum"], speed["maximum"]) == (0.25, 4.0)
+    fields = document["components"]["schemas"]["SpeechBody"]["properties"]
+    assert (fields["speed"]["minimum"], fields["speed"]["maximum"]) == (0.25, 4.0)
+    assert fields["sample_rate"]["enum"][:2] == [0, 8000]
+    assert fields["input"]["minLength"] == 1
+
+
+def test_document_describes_failures_in_the_shape_of_each_protocol(
+    client: httpx.Client,
+) -> None:
+    document = client.get("/openapi.json").json()
+    for path, shape in (("/v1/audio/speech", "ErrorAnswer"), ("/v1/tts", "TtsAnswer")):
+        responses = document["paths"][path]["post"]["responses"]
+        statuses = {"400", "401", "404", "413", "415", "503", "504", "default"}
+        assert set(responses) == statuses | {"200"}
+        for status in statuses:
+            schema = responses[status]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": f"#/components/schemas/{shape}"}
+        assert "Retry-After" in responses["503"]["headers"]
+    assert "503" in document["paths"]["/ready"]["get"]["responses"]
+    named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
+    assert named == set(document["components"]["schemas"])
 
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
@@ -88,43 +124,3 @@ def test_pages_need_nothing_from_elsewhere(client: httpx.Client, path: str) -> N
     assert answer.headers["content-type"].startswith("text/html")
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
     assert "https://" not in answer.text
-
-
-def test_wrong_method_is_an_error_in_json(client: httpx.Client) -> None:
-    answer = client.get("/v1/audio/speech")
-    assert answer.status_code == 405
-    assert answer.json()["error"]["type"] == "invalid_request_error"
-
-
-def test_request_id_is_kept_when_it_is_harmless(client: httpx.Client) -> None:
-    kept = client.get("/health", headers={"X-Request-ID": "trace-42.a"})
-    assert kept.headers["x-request-id"] == "trace-42.a"
-    made = client.get("/health", headers={"X-Request-ID": "no spaces please"})
-    assert " " not in made.headers["x-request-id"]
-
-
-def test_texts_are_not_logged(
-    client: httpx.Client, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    client.post("/v1/audio/speech", json={"input": "secret words"})
-    client.post("/v1/tts", json={"text": "secret words", "voice": "nobody"})
-    client.post("/v1/tts", json={"text": 7, "secret": 1})
-    assert "POST /v1/audio/speech 200" in caplog.text
-    assert "secret words" not in caplog.text
-
-
-def test_other_origins_are_let_in_only_by_configuration(example_plugin: Path) -> None:
-    asked = {
-        "Origin": "https://app.example",
-        "Access-Control-Request-Method": "POST",
-    }
-    server = ServerSettings.model_validate({"cors_origins": ["https://app.example"]})
-    open_door = Settings(model="tone", server=server)
-    for settings, allowed in (
-        (open_door, "https://app.example"),
-        (Settings(model="tone"), None),
-    ):
-        with running(settings) as url:
-            answer = httpx.options(f"{url}/v1/audio/speech", headers=asked)
-        assert answer.headers.get("access-control-allow-origin") == allowed

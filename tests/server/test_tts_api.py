@@ -20,21 +20,14 @@ def test_answer_holds_the_audio_and_its_facts(client: httpx.Client, field: str) 
     assert answer["duration"] == pytest.approx(6 * 0.08, abs=0.001)
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "word"),
-    [
-        ({"text": ""}, 400, "nothing"),
-        ({"text": "do", "voice": "nobody"}, 404, "voice"),
-        ({"text": "do", "speed": 9}, 400, "speed"),
-        ({"words": "do"}, 400, "text"),
-        ({"text": "a" * 5000}, 400, "4096"),
-    ],
-)
-def test_failure_has_the_shape_of_the_answer(
-    client: httpx.Client, fields: dict[str, object], status: int, word: str
-) -> None:
-    answer = client.post("/v1/tts", json=fields)
-    assert answer.status_code == status
-    assert answer.json()["success"] is False
-    assert word in answer.json()["message"]
-    assert answer.json()["audio"] == ""
+def test_failure_has_the_shape_of_the_answer(client: httpx.Client) -> None:
+    answer = client.post("/v1/tts", json={"text": "do", "voice": "nobody"})
+    assert answer.status_code == 404
+    assert answer.json() == {
+        "success": False,
+        "message": "unknown voice 'nobody'. Known: hum",
+        "audio": "",
+        "format": None,
+        "sample_rate": 0,
+        "duration": 0.0,
+    }

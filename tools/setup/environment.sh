@@ -9,13 +9,24 @@ lock() {
     [ -w "$folder" ] ||
         fail "cannot write to $folder" "Choose another place: ./install.sh --prefix DIR"
     exec 9>>"$folder/.cosykit-install.lock"
-    flock 'LOCK_EX | fcntl.LOCK_NB' 2>/dev/null || {
+    flock 'LOCK_EX | fcntl.LOCK_NB' || {
         say "another installation is running here, waiting for it"
         flock 'LOCK_EX'
     }
 }
 
-flock() { "$python" -I -c "import fcntl; fcntl.flock(9, fcntl.$1)" 9>&9; }
+flock() {
+    "$python" -I - 9>&9 <<EOF
+import fcntl, sys
+
+try:
+    fcntl.flock(9, fcntl.$1)
+except BlockingIOError:
+    sys.exit(1)
+except OSError:
+    pass  # a file system without locks
+EOF
+}
 
 # Build anew unless what is there can be brought up to date in place.
 prepare_environment() {
@@ -27,17 +38,19 @@ prepare_environment() {
     if is_whole && [ "$runtime $tool $python" = "$old_runtime $old_tool $old_python" ]
     then
         say "bringing $venv up to date"
-        echo "state=unfinished" >"$stamp"
+        write_stamp unfinished
     else
         new_environment || explain_failure
     fi
 }
 
 new_environment() {
-    [ ! -e "$venv" ] || mv "$venv" "$venv.old"
-    mkdir "$venv" && echo "state=unfinished" >"$stamp" || return
-    rm -rf "$venv.old"
+    if [ -e "$venv" ]; then
+        say "making $venv anew"
+        mv "$venv" "$venv.old" && rm -rf "$venv.old"
+    fi
     check_space
+    if ! mkdir "$venv" || ! write_stamp unfinished; then fail "cannot write to $venv"; fi
     case $tool in
         uv) logged uv venv --allow-existing --no-project --python "$python" "$venv" ;;
         pip) logged "$python" -I -m venv "$venv" ;;
@@ -46,9 +59,9 @@ new_environment() {
 
 check_space() {
     case $runtime in cpu) needed_mb=900 ;; *) needed_mb=5000 ;; esac
-    free_mb=$(df -Pk "$venv" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')
+    free_mb=$(df -Pk "$folder" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')
     [ "${free_mb:-$needed_mb}" -ge "$needed_mb" ] ||
-        fail "$venv has $free_mb MB of free space, $needed_mb MB are needed" \
+        fail "$folder has $free_mb MB of free space, $needed_mb MB are needed" \
             "Make room, or choose another disk: ./install.sh --prefix DIR"
 }
 

@@ -19,7 +19,8 @@ wrong_usage() {
 # Say why the log ends as it does, and what to do about it.
 explain_failure() {
     printf 'cosykit: the last lines of %s:\n' "$log" >&2
-    tail -n 12 "$log" | sed 's#//[^/@ ]*@#//****@#g; s/^/  | /' >&2
+    grep -Ev '^(Ignoring|WARNING:) ' "$log" | tail -n 5 | cut -c 1-160 |
+        sed 's#//[^/@ ]*@#//****@#g; s/^/  | /' >&2
     again="Then run this again: what was downloaded is kept."
     if disk_is_full; then
         fail "the disk is full" "Make room, or use --prefix DIR on another disk. $again"

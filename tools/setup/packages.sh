@@ -58,11 +58,15 @@ give_uv_the_settings_of_pip() {
             case $key in
                 "$scope.index-url") default_to UV_DEFAULT_INDEX "$value" ;;
                 "$scope.extra-index-url") default_to UV_INDEX "$value" ;;
-                "$scope.find-links") default_to UV_FIND_LINKS "$value" ;;
+                "$scope.find-links")
+                    default_to UV_FIND_LINKS "$(printf '%s' "$value" | tr ' ' ,)"
+                    ;;
                 "$scope.trusted-host") default_to UV_INSECURE_HOST "$value" ;;
                 "$scope.cert") default_to SSL_CERT_FILE "$value" ;;
                 "$scope.proxy") default_to ALL_PROXY "$value" ;;
-                "$scope.timeout") default_to UV_HTTP_TIMEOUT "$value" ;;
+                "$scope.timeout" | "$scope.default-timeout")
+                    default_to UV_HTTP_TIMEOUT "$value"
+                    ;;
             esac
         done <<EOF
 $settings

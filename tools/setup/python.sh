@@ -55,6 +55,8 @@ elif sys.implementation.name != "cpython":
     print("no: is " + sys.implementation.name)
 elif sysconfig.get_config_var("Py_GIL_DISABLED"):
     print("no: is the free-threaded build")
+elif version == "3.14" and sys.platform == "darwin" and os.uname()[4] == "x86_64":
+    print("no: is Python 3.14, for which ONNX Runtime has nothing on Intel Macs")
 elif sys.maxsize < 2**32:
     print("no: is a 32-bit build")
 elif "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
@@ -76,11 +78,12 @@ EOF
             has_venv=${answer%%:*} answer=${answer#*: }
             version=${answer%% *} python=${answer#* }
             ;;
-        *)
+        no:*)
             rejected="$rejected
   $1 ${answer#no: }"
             return 1
             ;;
+        *) return 1 ;;
     esac
 }
 

@@ -30,9 +30,10 @@ read_stamp() {
     done <"$stamp"
 }
 
+# Begins with the state, which is `unfinished` or `whole`.
 write_stamp() {
-    cat >"$stamp.new" <<EOF
-state=whole
+    cat >"$stamp" <<EOF
+state=$1
 inputs=$inputs
 runtime=$runtime
 extras=$extras
@@ -40,7 +41,6 @@ tool=$tool
 python=$python
 packages=$venv/lib/python$version/site-packages
 EOF
-    mv "$stamp.new" "$stamp"
 }
 
 is_whole() {
@@ -65,7 +65,6 @@ finish_if_current() {
         say "up to date: $venv ($(describe "$old_runtime")${old_extras:+,$old_extras})"
         exit 0
     fi
-    say "files are missing from $venv"
     old_state=broken
 }
 
@@ -83,7 +82,6 @@ EOF
 
 # What an earlier run was asked for stays, unless this one was asked for something else.
 keep_earlier_choices() {
-    [ "$old_state" = whole ] || return 0
     for extra in $old_extras; do
         case " $extras " in *" $extra "*) ;; *) extras="$extras $extra" ;; esac
     done

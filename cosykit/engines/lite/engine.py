@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -38,9 +39,10 @@ from cosykit.types import (
 
 # The model follows speeds in this range without slurring; see `stretch` for the rest.
 SLOWEST, FASTEST = 0.5, 2.0
-# What counts as speech when silence is trimmed: 1 % of full scale, -40 dBFS.
-_AUDIBLE = 0.01
-_KEPT_EDGE_S = 0.04
+# What counts as speech when silence is trimmed, -50 dBFS, and how much stays before and
+# after it: fricatives begin very softly.
+_AUDIBLE = 0.003
+_KEPT_EDGE_S = 0.06
 
 
 class LiteEngine:
@@ -88,7 +90,9 @@ class LiteEngine:
         language = request.language or main_language(request.text)
         voice = find_voice(VOICES, request.voice, language)
         sentences = self._phonemize(request.text, request.language)
-        cancellation = self._register(request.request_id)
+        cancellation = session.cancellation()
+        with self._lock:
+            self._running[request.request_id] = cancellation
         try:
             for piece in cut_into_pieces(sentences):
                 samples = _speak(session, piece, voice, request.speed, cancellation)
@@ -129,12 +133,6 @@ class LiteEngine:
             for sentence in sentences
         )
         return (sentence for sentence in spoken if sentence.phonemes)
-
-    def _register(self, request_id: str) -> Cancellation:
-        cancellation = Cancellation()
-        with self._lock:
-            self._running[request_id] = cancellation
-        return cancellation
 
 
 def _speak(
@@ -181,12 +179,16 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
             f"{model} is not installed in {settings.models_dir}",
             hint=f"Run: cosykit install {model}",
         )
-    bundle.check()
     precision = LITE.precisions[0]
     threads = settings.runtime.threads or usable_cores()
-    session = open_session(
-        bundle.graph(precision, LITE.graphs[0]), SessionSettings("cpu", threads)
-    )
+    graph = bundle.graph(precision, LITE.graphs[0])
+    # Hashing takes 0.1 s or so, and opening the session does not need its answer.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        checked = beside.submit(bundle.check)
+        session = open_session(
+            graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
+        )
+        checked.result()
     info = EngineInfo(
         model=model,
         provider=session.provider,

@@ -62,7 +62,6 @@ _OWN_FORM = str.maketrans(
         "∕": "/",
         "∗": "*",
         "⋅": "·",
-        "・": "·",
         "•": "·",
         "∙": "·",
         "〜": "~",
@@ -89,7 +88,7 @@ _OWN_FORM = str.maketrans(
         "˚": "°",
     }
 )
-_QUOTES = str.maketrans("「」『』«»„‟❝❞〝〞《》〈〉", "“”“”“”“““”“”“”“”")
+_QUOTES = str.maketrans("「」『』«»‘’„‟❝❞〝〞《》〈〉", "“”“”“”“”““" + "“”" * 4)
 _BRACKETS = str.maketrans("【】〔〕〖〗［］｛｝[]{}", "（）（）（）（）（）()()")
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])[‘’ʼ](?=[A-Za-z])|[‘’](?=[0-9])")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
@@ -113,7 +112,10 @@ _SHOUTS = re.compile(r"[。！？!?](?: ?[。！？!?])+")
 _REPEATED = re.compile(r"([(（)）“”\"'])\1+")
 _EMPTY = re.compile(r"[(（“] ?[)）”]")
 _ORNAMENT = re.compile(r"([=#~_+^|/\\<>@&%$·])\1{2,}")
-_LATE_SPACE = re.compile(r" (?=[，。！？；：、）…]|[,.!?;:](?!\S))")
+# A line break in the middle of a sentence: the line is as long as wrapped prose and the
+# next one goes on in lower case. Short lines are lists and poems, and stay apart.
+_WRAPPED = re.compile(r"(?<=[^\n]{48}[a-z0-9,;:)\"”'-])\n(?=[a-z])")
+_LATE_SPACE = re.compile(r" (?=[，。！？；：、）…]|[,!?;](?!\S))")
 
 
 def clean(text: str) -> str:
@@ -122,32 +124,32 @@ def clean(text: str) -> str:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
     text = strip_markdown(strip_html(_LINE_BREAK.sub("\n", text)))
     text = plain_characters(_EMOJI.sub(" ", text))
-    return plain_punctuation(text).strip(" ")
+    return _WRAPPED.sub(" ", plain_punctuation(text)).strip(" ")
 
 
 def plain_characters(text: str) -> str:
     """Give each character one spelling, and drop those that print nothing."""
     text = _UNPRINTABLE.sub("", text)
-    text = unicodedata.normalize("NFC", _stacked_marks().sub(r"\1", text))
+    # Sorting the marks of one letter takes Unicode normalisation quadratic time, and
+    # no language stacks more than four.
+    text = _marks("(M{4})M+").sub(r"\1", text)
+    text = unicodedata.normalize("NFC", text)
     text = _WIDE_SPACE.sub(" ", text).translate(_OWN_FORM)
     text = _SUPERSCRIPT.sub(_raised, _NUMBER.sub(_number, text))
     text = _COMPATIBLE.sub(
         lambda run: unicodedata.normalize("NFKC", run.group()), text
     ).translate(_OWN_FORM)
-    text = _APOSTROPHE.sub("'", fold_latin(text))
+    text = _marks("M+").sub("", _APOSTROPHE.sub("'", fold_latin(text)))
     return text.translate(_QUOTES).translate(_BRACKETS)
 
 
 @cache
-def _stacked_marks() -> re.Pattern[str]:
-    """Find more than four marks on one letter.
-
-    No language needs them, and sorting them takes Unicode normalisation quadratic time.
-    """
+def _marks(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with the combining marks of all scripts in place of `M`."""
     marks = "".join(
         chr(code) for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code))
     )
-    return re.compile(f"([{marks}]{{4}})[{marks}]+")
+    return re.compile(pattern.replace("M", f"[{marks}]"))
 
 
 def _number(character: re.Match[str]) -> str:
@@ -156,7 +158,7 @@ def _number(character: re.Match[str]) -> str:
     if "/" not in plain:
         plain = str(int(unicodedata.numeric(char)))
     before = character.string[character.start() - 1 : character.start()]
-    follows_number = before.isdigit() and unicodedata.category(char) != "Nd"
+    follows_number = before.isnumeric() and unicodedata.category(char) != "Nd"
     return f" {plain}" if follows_number else plain
 
 

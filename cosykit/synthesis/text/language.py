@@ -7,6 +7,8 @@ symbols have no language of their own; they go with the words around them.
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.scripts import (
@@ -19,19 +21,28 @@ from cosykit.synthesis.text.scripts import (
 )
 from cosykit.types import Language, Span
 
-_SENTENCE = re.compile(r"[^。！？!?\n]+[。！？!?\n]*|[。！？!?\n]+")
+# A full stop after a short word may only end an abbreviation.
+_SENTENCE = re.compile(
+    r"(?:[^。！？!?\n.]|\.(?!\s)|(?<![a-z]{3})(?<!\d)\.)+[。！？!?\n.\s]*|[。！？!?\n.]+\s*"
+)
 _CJK_LETTER = re.compile(f"[{CJK}]")
 _KANA_LETTER = re.compile(f"[{KANA}]")
 _LATIN_WORD = re.compile(f"[{LATIN}]+")
+# Letters beside digits are units and models: they say nothing about the language.
+_TELLING_WORD = re.compile(
+    f"(?<![A-Za-z0-9°])[A-Za-z]{{2,}}(?![A-Za-z0-9])|[{HELD_LATIN}]"
+)
 _HAN_RUN = re.compile(f"[{HAN}]+")
-# Written the same way in Japanese standards, but in no Japanese sentence of today.
+# Japanese standards have these too, but no Japanese sentence of today.
 _CHINESE_ONLY = re.compile("[你您她妳們這嗎吧呢啦哪]")
 
 # What has no CJK letter: Latin words with the digits and symbols among them.
 _GAP = re.compile(f"[^{CJK}]+")
 # Of a gap, what is English: from its first word to its last, or to its last comma.
 _WORDS = re.compile(f"[{LATIN}](?:.*(?:[{LATIN}]\\S*|[,;:](?= ))|\\S*)", re.S)
-_LOWER_CASE_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
+_LOWER_CASE_WORD = re.compile(
+    r"(?<![A-Za-z0-9@_./:-])[a-z]{2,}(?![A-Za-z0-9@_/-]|:/|\.[A-Za-z0-9])"
+)
 
 _TOKEN = re.compile(
     f"(?P<held>[{HELD_CJK}{HELD_LATIN}])|(?P<han>[{HAN}]+)|(?P<kana>[{KANA}]+)"
@@ -52,7 +63,7 @@ def main_language_of_clean(text: str) -> Language:
     for sentence in _SENTENCE.findall(text):
         letters = len(_CJK_LETTER.findall(sentence))
         weights[cjk_language(sentence, "zh")] += letters
-        weights["en"] += len(_LATIN_WORD.findall(sentence))
+        weights["en"] += len(_TELLING_WORD.findall(sentence))
     return max(weights, key=weights.__getitem__)
 
 
@@ -80,26 +91,26 @@ def zones(paragraph: str, main: Language) -> Iterator[tuple[str, Language]]:
     iPhone 十五); a phrase of English takes English ones. Joined, the stretches are the
     paragraph.
     """
-    pending, language = "", main
-    for sentence in _SENTENCE.findall(paragraph):
-        for text, its_language in _sentence_zones(sentence, main):
-            if its_language != language and pending:
-                yield pending, language
-                pending = ""
-            pending, language = pending + text, its_language
-    if pending:
-        yield pending, language
+    pieces = (
+        piece
+        for sentence in _SENTENCE.findall(paragraph)
+        for piece in _sentence_zones(sentence, main)
+        if piece[0]
+    )
+    for language, group in groupby(pieces, key=itemgetter(1)):
+        yield "".join(text for text, _ in group), language
 
 
 def _sentence_zones(sentence: str, main: Language) -> Iterator[tuple[str, Language]]:
     if not _CJK_LETTER.search(sentence):
-        yield sentence, "en" if _is_phrase(sentence) else main
+        is_english = main == "en" or _is_phrase(sentence, least_words=2)
+        yield sentence, "en" if is_english and _LATIN_WORD.search(sentence) else main
         return
     cjk = cjk_language(sentence, main)
     position = 0
     for gap in _GAP.finditer(sentence):
         words = _WORDS.search(gap.group())
-        if not words or not (main == "en" or _is_phrase(gap.group())):
+        if not words or not (main == "en" or _is_phrase(gap.group(), least_words=3)):
             continue
         # At an edge of the sentence no CJK letter is there to take the remainder.
         at_start, at_end = gap.start() == 0, gap.end() == len(sentence)
@@ -111,8 +122,11 @@ def _sentence_zones(sentence: str, main: Language) -> Iterator[tuple[str, Langua
     yield sentence[position:], cjk
 
 
-def _is_phrase(latin: str) -> bool:
-    return len(_LOWER_CASE_WORD.findall(latin)) > 1
+def _is_phrase(latin: str, least_words: int) -> bool:
+    """Tell English from names, which are rarely written in lower case."""
+    lower_case_words = len(_LOWER_CASE_WORD.findall(latin))
+    words = len(_LATIN_WORD.findall(latin))
+    return lower_case_words > 1 or (lower_case_words == 1 and words >= least_words)
 
 
 def spans(sentence: str, main: Language) -> list[Span]:

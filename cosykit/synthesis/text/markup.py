@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from cosykit.synthesis.text.scripts import CJK
 
-URL = re.compile(r"(?:https?|ftps?|wss?)://[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
+URL_PARTS = r"(?<![A-Za-z])(?:https?|ftps?|wss?)://([A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]+)"
+"""Regular expression of a web address; its group is what follows the scheme."""
+URL = re.compile(URL_PARTS)
 
 _BLOCK_TAGS = (
     " address article aside blockquote body br dd details div dl dt figcaption figure"
@@ -76,6 +78,7 @@ _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 _QUOTE = re.compile(r"[> \t]*>[ \t]?")
 _BULLET = re.compile(r"[ \t]*[-*+•‣◦▪●○■□◆◇]\s+(?:\[[ xX]\]\s+)?")
 _NUMBERED = re.compile(rf"[ \t]*(\d{{1,3}})(?:[.)][ \t]+(?=\S)|\.(?=[{CJK}]))")
+_FIRST_LETTER = re.compile(f"([{CJK}])|[A-Za-z]")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _LINK_TARGET = re.compile(r" {0,3}\[[^\[\]]{1,99}\]:[ \t]*(?:<|https?:|/|#|\./)\S*$")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,32}\]:?")
@@ -94,7 +97,8 @@ _EMPHASIS = re.compile(
 def strip_markdown(text: str) -> str:
     """Remove Markdown and keep what a reader sees; each table row becomes a line."""
     lines = "\n".join(_plain_lines(text.split("\n")))
-    for pattern in (_IMAGE, _LINK, _AUTOLINK):
+    # Links are looked for twice: one may enclose an image or another pair of brackets.
+    for pattern in (_IMAGE, _LINK, _LINK, _AUTOLINK):
         lines = pattern.sub(r"\1", lines)
     return "".join(_without_emphasis(lines))
 
@@ -131,7 +135,8 @@ def _plain_line(line: str) -> str:
     number = _NUMBERED.match(line)
     if number:
         rest = line[number.end() :]
-        pause = "、" if re.match(f"[{CJK}]", rest) else ", "
+        is_cjk = _FIRST_LETTER.search(rest)
+        pause = "、" if is_cjk and is_cjk.group(1) else ", "
         line = f"{number.group(1)}{pause}{rest}"
     return _FOOTNOTE.sub("", line)
 

@@ -1,10 +1,13 @@
 """Sentences to phonemes, each span by the phonemiser of its language."""
 
+import re
 import threading
 from typing import Protocol
 
 from cosykit.errors import InputError
 from cosykit.types import Language, Sentence, Span
+
+_SPACE_BEFORE_MARK = re.compile(r" +(?=[,.;:!?…])")
 
 
 class _LanguagePhonemizer(Protocol):
@@ -26,7 +29,8 @@ class Phonemizer:
                 is not installed.
         """
         parts = [self._span(span).strip() for span in sentence.spans]
-        return " ".join(part for part in parts if part)
+        joined = " ".join(part for part in parts if part)
+        return _SPACE_BEFORE_MARK.sub("", joined)
 
     def load(self, language: Language) -> None:
         """Load a language ahead of its first use."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cosykit.errors import ConfigError, InputError
 from cosykit.synthesis.text.clean import plain_characters
 from cosykit.synthesis.text.mandarin.pinyin import Syllable, parse_reading
+from cosykit.synthesis.text.markup import URL
 from cosykit.synthesis.text.scripts import HAN, KANA, is_speakable
 from cosykit.types import Language, Span
 
@@ -57,11 +58,15 @@ class Pronunciations:
             index[word if by_case else word.lower()] = self._stand_in(key, word, value)
         self._lengths = _lengths_by_first([*self._spoken, *self._spoken_in_any_case])
         firsts = "".join(map(re.escape, self._lengths))
-        self._first = re.compile(f"[{firsts}]", re.I) if firsts else None
+        pattern = f"{URL.pattern}|[{firsts}]"
+        self._candidates = re.compile(pattern, re.I) if firsts else None
 
     def hold(self, text: str) -> str:
-        """Put other text, or a held character, in the place of each of the words."""
-        return "".join(self._replaced(text)) if self._first else text
+        """Put other text, or a held character, in the place of each of the words.
+
+        Web addresses stay as they are.
+        """
+        return "".join(self._replaced(text)) if self._candidates else text
 
     def release(self, span: Span) -> Span:
         """Turn a span of one held character into the word with its reading."""
@@ -69,19 +74,28 @@ class Pronunciations:
 
     def _replaced(self, text: str) -> Iterator[str]:
         position = 0
-        assert self._first is not None
-        for first in self._first.finditer(text):
-            start = first.start()
-            if start < position:
-                continue
-            for length in self._lengths[first.group().lower()]:
-                spoken = self._find(text[start : start + length])
-                if spoken and _is_whole_word(text, start, start + length):
-                    yield text[position:start]
-                    yield spoken
-                    position = start + length
-                    break
+        for start in self._starts(text):
+            end = self._longest_word(text, start) if start >= position else start
+            if end > start:
+                yield text[position:start]
+                yield self._find(text[start:end]) or ""
+                position = end
         yield text[position:]
+
+    def _starts(self, text: str) -> Iterator[int]:
+        assert self._candidates is not None
+        for candidate in self._candidates.finditer(text):
+            is_address = candidate.end() > candidate.start() + 1
+            if not is_address:
+                yield candidate.start()
+
+    def _longest_word(self, text: str, start: int) -> int:
+        """Find where the longest word at a place ends; the place itself for none."""
+        for length in self._lengths[text[start].lower()]:
+            end = start + length
+            if self._find(text[start:end]) and _is_whole_word(text, start, end):
+                return end
+        return start
 
     def _find(self, candidate: str) -> str | None:
         exact = self._spoken.get(candidate)
@@ -147,6 +161,8 @@ def _lengths_by_first(words: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _is_whole_word(text: str, start: int, end: int) -> bool:
+    if end > len(text):
+        return False
     before, after = text[start - 1 : start], text[end : end + 1]
     cuts_before = _LATIN.match(text[start]) and _LATIN.match(before)
     cuts_after = _LATIN.match(text[end - 1]) and _LATIN.match(after)

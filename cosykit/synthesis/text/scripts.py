@@ -16,7 +16,6 @@ LATIN = "A-Za-z" + HELD_LATIN
 """Character classes, for use between the brackets of a regular expression."""
 
 _SPEAKABLE = re.compile(f"[{CJK}{LATIN}0-9]")
-_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f" + HAN + KANA + "]")
 _FOREIGN_RUN = re.compile(r"[^\W\d_\x00-\x7f" + HAN + KANA + "]+")
 
 # Letters that Unicode does not take apart into a plain letter and its marks.
@@ -80,11 +79,11 @@ def has_letters(text: str) -> bool:
 
 
 def foreign_script(text: str) -> str | None:
-    """Name the script of the first letter that no language of ours writes."""
-    letter = _FOREIGN.search(text)
-    if letter is None:
-        return None
-    return unicodedata.name(letter.group(), "UNKNOWN").split()[0].title()
+    """Name the script of the first word that no language of ours writes."""
+    for run in _FOREIGN_RUN.finditer(text):
+        if not _is_symbol(run.group()):
+            return unicodedata.name(run.group()[0], "UNKNOWN").split()[0].title()
+    return None
 
 
 def fold_latin(text: str) -> str:
@@ -108,8 +107,12 @@ def romanize(text: str) -> str:
     return _FOREIGN_RUN.sub(lambda run: _romanized_run(run.group()), text)
 
 
+def _is_symbol(run: str) -> bool:
+    return len(run) == 1 and "α" <= run.lower() <= "ω"
+
+
 def _romanized_run(run: str) -> str:
-    if len(run) == 1 and "α" <= run.lower() <= "ω":
+    if _is_symbol(run):
         return run
     latin = "".join(map(_latin, run))
     return latin.capitalize() if run[0].isupper() else latin

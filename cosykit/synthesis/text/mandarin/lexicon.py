@@ -1,15 +1,17 @@
 """The pronouncing dictionary: characters, words and the variants of characters.
 
-Three kinds of text in `data/`:
+The tables in `data/`:
 
-    characters.txt  words.txt   the dictionary of pypinyin, made compact: a word is there
-                                only where its reading does not follow from its
-                                characters. Importing pypinyin itself costs 57 MB and
-                                0.25 s, these files 9 MB and 0.04 s.
-    readings.txt    neutral.txt our own entries; they win over the dictionary
-    traditional.txt             traditional characters and their simplified forms
+    characters.txt words.txt   pypinyin's dictionary, made compact: a word is there only
+                               where its reading does not follow from its characters
+    readings.txt neutral.txt   our own entries, which win over the dictionary
+    contexts.txt               words read by their neighbours: `polyphones`
+    traditional.txt            traditional characters and their simplified forms
+
+Importing pypinyin itself costs 57 MB and 0.25 s; these tables cost 8 MB and 0.04 s.
 """
 
+import re
 from importlib.resources import files
 from sys import intern
 
@@ -17,6 +19,12 @@ from cosykit.synthesis.text.mandarin.pinyin import Syllable, syllable, syllables
 
 UNREADABLE = "某"
 """What is said for a character that no dictionary reads: mǒu, so-and-so."""
+
+_TRADITIONAL_ONLY = re.compile(
+    "(?<![名原论巨专显编遗译土拙合卓昭])著(?![名作称述者录有])"
+    "|乾(?![隆坤县陵清卦元宁道德符])"
+)
+"""著 and 乾 where simplified Chinese writes 着 and 干."""
 
 
 class Lexicon:
@@ -26,6 +34,7 @@ class Lexicon:
         self._characters = _read_characters()
         self._words = _read_pairs("words.txt")
         self._own: set[str] = set()
+        self._neutral: set[str] = set()
         self._simplified = _read_variants()
         self._read_own_readings()
         self._read_neutral_words()
@@ -43,16 +52,20 @@ class Lexicon:
         """Tell whether we have a reading of our own for a word."""
         return word in self._own
 
+    def ends_neutral(self, word: str) -> bool:
+        """Tell whether a word is in our list of those that end in a neutral tone."""
+        return word in self._neutral
+
     def simplified(self, text: str) -> str:
         """Write traditional characters in their simplified form, one for one."""
-        return text.translate(self._simplified)
+        return _TRADITIONAL_ONLY.sub(_simplify, text.translate(self._simplified))
 
     def _read_own_readings(self) -> None:
+        """Read the characters, which come first, then the words spelt with them."""
         for line in _lines("readings.txt"):
-            if "=" in line:
-                word, reading = line.split(" = ")
-                self._add(word, reading)
-            elif ":" in line:
+            if " = " in line:
+                self._add(*line.split(" = "))
+            elif ": " in line:
                 rule, words = line.split(": ")
                 char, reading = rule.split()
                 for word in words.split():
@@ -63,8 +76,9 @@ class Lexicon:
 
     def _read_neutral_words(self) -> None:
         for line in _lines("neutral.txt"):
-            for word in line.split():
-                self._add(word, self._spelled(word)[:-1] + "5")
+            self._neutral.update(line.split())
+        for word in self._neutral:
+            self._add(word, self._spelled(word)[:-1] + "5")
 
     def _add(self, word: str, reading: str) -> None:
         self._words[word] = reading
@@ -78,9 +92,11 @@ class Lexicon:
         )
 
     def _spelled(self, word: str) -> str:
-        return self._words.get(word) or " ".join(
-            self._characters[char] for char in word
-        )
+        if word in self._words:
+            return self._words[word]
+        spelled = " ".join(self._characters[char] for char in word)
+        # At the end of a word 子 is a suffix, unless an entry says otherwise.
+        return spelled[:-1] + "5" if word.endswith("子") else spelled
 
 
 def _lines(name: str) -> list[str]:
@@ -99,10 +115,17 @@ def _read_characters() -> dict[str, str]:
 
 
 def _read_pairs(name: str) -> dict[str, str]:
-    pairs = (line.split(" ", 1) for line in _lines(name))
-    return dict((word, reading) for word, reading in pairs)
+    pairs: dict[str, str] = {}
+    for line in _lines(name):
+        word, reading = line.split(" ", 1)
+        pairs[word] = reading
+    return pairs
 
 
 def _read_variants() -> dict[int, str]:
     traditional, simplified = _lines("traditional.txt")
     return dict(zip(map(ord, traditional), simplified, strict=True))
+
+
+def _simplify(match: re.Match[str]) -> str:
+    return "着" if match[0] == "著" else "干"

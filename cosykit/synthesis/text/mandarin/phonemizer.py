@@ -23,7 +23,7 @@ _CLAUSE_OR_MARK = re.compile(f"(?P<clause>[{_HANZI}a-zA-Z]+)|(?P<mark>.)", re.DO
 class MandarinPhonemizer:
     """Reads Chinese aloud on paper: words, readings, tones, symbols.
 
-    Loading takes 0.2 s and 45 MB; afterwards any thread may use it.
+    Loading takes 0.2 s and 47 MB; afterwards any thread may use it.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class MandarinPhonemizer:
         written = ""
         for piece in self._pieces(text):
             written += piece if isinstance(piece, str) else _write(piece)
-        return re.sub(" +", " ", written).strip()
+        return re.sub(" +(?= )|(?<=[“(]) +", "", written).strip()
 
     def pinyin(self, text: str) -> list[str]:
         """Return the syllables of a text as they are spoken, such as `dianr3`."""

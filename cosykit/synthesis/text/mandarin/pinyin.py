@@ -47,7 +47,7 @@ SYLLABLES = frozenset(
 """Every syllable of the standard language, without its tone."""
 
 _TONE_OF_MARK = {"\u0304": 1, "\u0301": 2, "\u030c": 3, "\u0300": 4}
-_SYLLABLE_AND_REST = re.compile(r"([^\W\d_]+)([0-5]?)")
+_LETTERS_AND_TONE = re.compile(r"((?:[^\W\d_][\u0300-\u030c]?)+)([0-5]?)")
 _LONGEST = max(map(len, SYLLABLES))
 
 
@@ -59,11 +59,13 @@ class Syllable:
         base: Toneless pinyin with `ü` spelt as such, one of `SYLLABLES`.
         tone: 1 to 4, or 5 for the neutral tone.
         rhotic: Whether an 儿 has melted into it, as in huār.
+        full_tone: The tone that a neutral syllable has lost; 5 where it has none.
     """
 
     base: str
     tone: int
     rhotic: bool = False
+    full_tone: int = NEUTRAL
 
     def __str__(self) -> str:
         return f"{self.base}{'r' if self.rhotic else ''}{self.tone}"
@@ -71,6 +73,10 @@ class Syllable:
     def with_tone(self, tone: int) -> "Syllable":
         """Return the same syllable in another tone."""
         return replace(self, tone=tone)
+
+    def weakened(self, full_tone: int) -> "Syllable":
+        """Return the same syllable in the neutral tone."""
+        return replace(self, tone=NEUTRAL, full_tone=full_tone)
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +105,7 @@ def parse_reading(text: str) -> tuple[Syllable, ...]:
     plain = re.sub(r"u:|v", "ü", unicodedata.normalize("NFC", text).lower())
     read: list[Syllable] = []
     for chunk in re.split(r"[\s'’\-,.·]+", plain.strip()):
-        matches = list(_SYLLABLE_AND_REST.finditer(chunk))
+        matches = list(_LETTERS_AND_TONE.finditer(chunk))
         if "".join(match.group() for match in matches) != chunk:
             raise _not_pinyin(text, chunk)
         for match in matches:

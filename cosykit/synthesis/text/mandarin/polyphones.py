@@ -3,16 +3,23 @@
 The table is `data/contexts.txt`; its head explains the notation.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
 from cosykit.synthesis.text.mandarin.lexicon import Lexicon
-from cosykit.synthesis.text.mandarin.pinyin import Syllable, syllables
+from cosykit.synthesis.text.mandarin.pinyin import NEUTRAL, Syllable, syllables
 from cosykit.synthesis.text.mandarin.words import Clause, Word
 
 _EDGE = "^"
+
+# Suffixes that have lost their tone for good; other neutral syllables only lend it.
+_SUFFIXES = frozenset("子头")
+
+# As far as `earlier` and `later` look; a clause without marks may be endless.
+_REACH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,11 @@ class _Condition:
 
 
 _AT: dict[str, Callable[[Clause, int], Sequence[Word | None]]] = {
-    "word": lambda clause, place: clause[place : place + 1],
+    "word": lambda clause, place: (clause[place].whole or clause[place],),
     "prev": lambda clause, place: clause[place - 1 : place] if place else (None,),
     "next": lambda clause, place: clause[place + 1 : place + 2] or (None,),
-    "earlier": lambda clause, place: clause[:place],
-    "later": lambda clause, place: clause[place + 1 :],
+    "earlier": lambda clause, place: clause[max(0, place - _REACH) : place],
+    "later": lambda clause, place: clause[place + 1 : place + 1 + _REACH],
 }
 
 
@@ -76,14 +83,29 @@ class Polyphones:
     def read(self, clause: Clause) -> list[Word]:
         """Return the words with their readings, before any change of tone."""
         return [
-            word if word.symbols else word.spoken(self._reading(clause, place))
+            word if word.symbols else self._spoken(word, self._reading(clause, place))
             for place, word in enumerate(clause)
         ]
 
+    def _spoken(self, word: Word, reading: tuple[Syllable, ...]) -> Word:
+        """Give a word its reading, neutral syllables with the tones they have lost."""
+        return word.spoken(
+            self._with_full_tone(char, syllable)
+            for char, syllable in zip(word.text, reading, strict=True)
+        )
+
+    def _with_full_tone(self, char: str, syllable: Syllable) -> Syllable:
+        usual = self._lexicon.character(char)
+        if syllable.tone != NEUTRAL or usual.base != syllable.base:
+            return syllable
+        return syllable if char in _SUFFIXES else syllable.weakened(usual.tone)
+
     def _reading(self, clause: Clause, place: int) -> tuple[Syllable, ...]:
         text = clause[place].text
-        chosen = self._choose(text, clause, place, inside_words=False)
+        chosen = self._choose(text, clause, place, inside_words=True)
         if chosen is None:
+            chosen = self._choose(text, clause, place, inside_words=False)
+        if chosen is None and not _in_idiom(clause, place):
             chosen = self._lexicon.word(text)
         if chosen is not None:
             return chosen
@@ -102,11 +124,21 @@ class Polyphones:
         return None
 
 
+def _in_idiom(clause: Clause, place: int) -> bool:
+    """Tell a doubled word in an idiom, 比比|皆|是, from 爷爷|奶奶 and 谢谢|合作."""
+    word = clause[place]
+    if word.whole is None or len(word.whole.text) != 4 or len(set(word.text)) != 1:
+        return False
+    near = clause[max(0, place - 2) : place + 3]
+    return any(len(part.text) == 1 for part in near if part.whole is word.whole)
+
+
 def _read_rules() -> dict[str, list[_Rule]]:
     path = files("cosykit.synthesis.text.mandarin") / "data" / "contexts.txt"
     sets: dict[str, str] = {}
     rules: dict[str, list[_Rule]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    text = re.sub(r"\|\n +", "|", path.read_text(encoding="utf-8"))
+    for line in re.sub(r"\n +", " ", text).splitlines():
         if not line or line.startswith("#"):
             continue
         if line.startswith("{"):

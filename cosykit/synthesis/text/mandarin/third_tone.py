@@ -2,15 +2,18 @@
 
 Groups close from the inside out: 小|老虎 is xiǎo láohǔ, 展览|馆 zhánlánguǎn. Across
 words, monosyllables pair up from the left and a lone one leans on its neighbour:
-我想|买|水果 is wó xiáng mǎi shuíguǒ.
+我想|买|水果 is wó xiáng mǎi shuíguǒ. Inside a word the model raises them by itself,
+with the same pitch; across words it needs to be told.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from cosykit.synthesis.text.mandarin.pinyin import NEUTRAL, Syllable
-from cosykit.synthesis.text.mandarin.segment import PREFIXES
 from cosykit.synthesis.text.mandarin.words import Clause, Word, respoken, whole_words
+
+# Before these the rest of a word of three characters belongs together: 小|老虎.
+_PREFIXES = frozenset("小老大副总好不很我你他可有是看打吃买去来没又再最更太新旧高低")
 
 _Group = int | list["_Group"]
 """The place of a syllable, or groups that close before they meet."""
@@ -26,7 +29,7 @@ def change_third_tones(clause: Clause) -> list[Word]:
             groups: list[_Group] = []
             for part in parts:
                 places = range(place, place + len(part.syllables))
-                groups.append(_halves(places, part.text[0] in PREFIXES))
+                groups.append(_halves(places, part.text[0] in _PREFIXES))
                 _raise_repeated_verb(part, places, spoken)
                 place = places.stop
             words.append(groups)

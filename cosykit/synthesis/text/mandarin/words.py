@@ -14,6 +14,7 @@ class Word:
         text: Simplified hanzi, or what stands in the text where it is none.
         pos: Part of speech in jieba's letters: `n` noun, `v` verb, `nr` name...
         attached: Whether it is a part of the word before it, as 馆 in 图书馆.
+        whole: The long word that it is a part of.
         syllables: How it is spoken; one a character until 儿 has melted in.
         symbols: The model's symbols of a word that is not Chinese.
     """
@@ -21,6 +22,7 @@ class Word:
     text: str
     pos: str = "x"
     attached: bool = False
+    whole: "Word | None" = None
     syllables: tuple[Syllable, ...] = ()
     symbols: str = ""
 

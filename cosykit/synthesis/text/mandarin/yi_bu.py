@@ -3,9 +3,10 @@
 一 is yì before tones 1 to 3, yí before 4, and keeps yī at the end, as a digit and in
 ordinals; 不 is bú before 4. Between the halves of a verb both are neutral: 看一看,
 好不好, 看不见.
-"""
 
-from collections.abc import Sequence
+The model would not do this by itself: told yī tiān its voice stays up (258 to 300 Hz,
+zf_xiaoxiao), told yì tiān it falls (296 to 231 Hz).
+"""
 
 from cosykit.synthesis.text.mandarin.pinyin import NEUTRAL, Syllable
 from cosykit.synthesis.text.mandarin.words import Clause, Word, respoken, whole_words
@@ -18,11 +19,15 @@ _OPERATORS = frozenset("加减乘除比点")
 _OPEN_WORDS = frozenset(f"{char}一" for char in "这那每另某任各有哪同")
 
 # After 一 these make an ordinal without 第: January, number one, class one.
-_ORDERED = ("月", "号", "楼", "班", "等", "年级", "级", "中", "审", "把手", "线城")
+_ORDERED = ("月", "号", "楼", "班", "等", "年级", "级", "中", "审", "把手", "线城市")
 
 # What a verb can reach, after 不: 看不见, 走不动; and what is no verb before it.
-_RESULTS = frozenset("了到见起来去及完好懂清住着动出上下开过成掉惯透定多够死尽全进回通")
-_NO_VERBS = frozenset("可要岂莫从都就也还再毫绝并无决又才便却而只我你他她们得了的为何若能会很")
+_RESULTS = frozenset(
+    "了到见起来去及完好懂清住着动出上下开过成掉得惯透定多够死尽全进回通"
+)
+_NO_VERBS = frozenset(
+    "可要岂莫从都就也还再毫绝并无决又才便却而只我你他她们得了的为何若能会很"
+)
 
 _FOREIGN = "\0"
 
@@ -33,18 +38,20 @@ def change_yi_and_bu(clause: Clause) -> list[Word]:
     spoken: list[Syllable | None] = []
     for word in clause:
         spoken += word.syllables or [None]
-    closing, weak = _closing_yi(clause), _weak_bu(clause)
+    closing = _closing_yi(clause)
+    weak = _between_doubled(chars) | _before_results(clause)
     changed: list[Syllable] = []
     for place, syllable in enumerate(spoken):
         if syllable is None:
             continue
         following = next(iter(spoken[place + 1 : place + 2]), None)
-        if chars[place] == "一" and syllable.tone != NEUTRAL:
-            tone = 1 if place in closing else _yi(chars, place, following)
-            syllable = syllable.with_tone(tone)
-        elif chars[place] == "不" and syllable.tone != NEUTRAL:
-            tone = NEUTRAL if place in weak else _bu(chars, place, following)
-            syllable = syllable.with_tone(tone)
+        if syllable.tone != NEUTRAL and place not in closing:
+            if chars[place] == "一":
+                syllable = syllable.with_tone(_yi(chars, place, following))
+            elif chars[place] == "不":
+                syllable = syllable.with_tone(_bu(following))
+            if place in weak:
+                syllable = syllable.weakened(syllable.tone)
         changed.append(syllable)
     return respoken(clause, changed)
 
@@ -53,8 +60,6 @@ def _yi(chars: str, place: int, following: Syllable | None) -> int:
     before, after = chars[place - 1 : place], chars[place + 1 : place + 2]
     if following is None or _counts(chars, place):
         return 1
-    if before == after and chars[place - 2 : place - 1] != "一":
-        return NEUTRAL
     if chars.startswith(_ORDERED, place + 1) or (before == "月" and after == "日"):
         return 1
     return 2 if following.tone == 4 or after in "个下" else 4
@@ -71,12 +76,8 @@ def _counts(chars: str, place: int) -> bool:
     return summed and after not in _LARGE
 
 
-def _bu(chars: str, place: int, following: Syllable | None) -> int:
-    if following is None:
-        return 4
-    if chars[place - 1 : place] == chars[place + 1]:
-        return NEUTRAL
-    return 2 if following.tone == 4 else 4
+def _bu(following: Syllable | None) -> int:
+    return 2 if following is not None and following.tone == 4 else 4
 
 
 def _closing_yi(clause: Clause) -> frozenset[int]:
@@ -88,7 +89,19 @@ def _closing_yi(clause: Clause) -> frozenset[int]:
     return frozenset(places)
 
 
-def _weak_bu(clause: Clause) -> frozenset[int]:
+def _between_doubled(chars: str) -> frozenset[int]:
+    """Return the places of 一 and 不 between the same verb twice."""
+    return frozenset(
+        place
+        for place in range(1, len(chars) - 1)
+        if chars[place] in "一不"
+        and chars[place - 1] == chars[place + 1]
+        and chars[place - 1] not in _DIGITS
+        and chars[place - 2 : place - 1] != "一"
+    )
+
+
+def _before_results(clause: Clause) -> frozenset[int]:
     """Return the places where 不 stands between a verb and what it does not reach."""
     places: set[int] = set()
     verb = ""
@@ -96,8 +109,9 @@ def _weak_bu(clause: Clause) -> frozenset[int]:
         joined = verb + text
         shift = start - len(verb)
         for place in range(1, len(joined) - 1):
-            before, bu, after = joined[place - 1 : place + 2]
-            if bu == "不" and after in _RESULTS and before not in _NO_VERBS:
+            before, after = joined[place - 1], joined[place + 1]
+            reached = after in _RESULTS and before not in _NO_VERBS
+            if joined[place] == "不" and reached:
                 places.add(shift + place)
         verb = text if len(text) == 1 and pos.startswith("v") else ""
     return frozenset(places)

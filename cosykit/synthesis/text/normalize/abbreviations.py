@@ -52,6 +52,9 @@ _WORDS: Mapping[str, str] = {
     "dept": "department",
     "incl": "including",
     "viz": "namely",
+    "tbsp": "tablespoons",
+    "tsp": "teaspoons",
+    "bldg": "building",
 }
 _BEFORE_NUMBERS: Mapping[str, str] = {
     "no": "number",
@@ -100,7 +103,7 @@ NEVER_FINAL = frozenset(
 _STARTERS = (
     "(?:The|An?|It|He|She|They|We|I|You|This|That|These|Those|There|In|On|At|By|But"
     "|And|Or|So|If|When|While|After|Before|However|Then|What|Why|How|Who|Where|As|For"
-    r"|From|To|Its|His|Her|Their|My|Our|Your|No|Yes)\b"
+    r"|From|To|Its|His|Her|Their|My|Our|Your|No|Yes|Mister|Missus|Ms|Doctor)\b"
 )
 _SENTENCE_FOLLOWS = re.compile(rf"[\"”)]*(?:\s*\Z|\s+{_STARTERS})")
 
@@ -152,9 +155,16 @@ ABBREVIATIONS: tuple[Rule, ...] = (
     ),
     rule(rf"\b({one_of(MONTHS)})\.(?= ?\d|,)", lambda match: MONTHS[match.group(1)]),
     rule(
+        rf"\b({one_of(_DAYS)})\.?[-–]({one_of(_DAYS)})\b\.?",
+        lambda match: f"{_DAYS[match[1]]} to {_DAYS[match[2]]}",
+    ),
+    rule(
         rf"\b({one_of(_DAYS)})\.(?=,| \d| (?:{one_of(MONTHS)}))",
         lambda match: _DAYS[match.group(1)],
     ),
+    # Units may be abbreviated too, but not every sentence with one goes on.
+    rule(r"(?<=\d )in\.(?= [a-z])", "inches"),
+    rule(r"(?<=\d )(oz|lbs?|ft|mins?|hrs?|sec|mi|yd|gal)\.(?= [a-z])", r"\1"),
     rule(r"\bPh\.D\.", lambda match: f"PhD{_stop(match)}"),
     rule(r"(?<![A-Za-z.])(?:[A-Za-z]\.){2,}", _initials),
     rule(rf"(?<![A-Za-z.])([A-HJ-Z])\.(?= (?!{_STARTERS})[A-Z](?:[a-z]+\b|\.))", r"\1"),

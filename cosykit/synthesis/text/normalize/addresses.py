@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from cosykit.synthesis.text.clean import plain_characters
+from cosykit.synthesis.text.markup import URL_PARTS
 from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
 from cosykit.synthesis.text.scripts import CJK
 
@@ -62,14 +63,12 @@ def address_rules(words: AddressWords) -> Sequence[Rule]:
         return words.hashtag + _CAMEL.sub(" ", match.group(1))
 
     return (
-        rule(
-            r"\b(?:https?|ftps?|wss?)://([A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]+)",
-            read,
-        ),
+        rule(URL_PARTS, read),
         rule(rf"{_START}(?:mailto:)?([A-Za-z0-9][\w.+-]{{0,63}}@{_HOST})", read),
         rule(rf"{_START}({_HOST}{_TAIL})", read),
         rule(
-            rf"{_START}([A-Za-z0-9_][\w-]*(?:\.[\w-]+){{0,8}}\.(?:{_EXTENSIONS}))\b",
+            rf"{_START}((?:~|\.{{1,2}})?/?(?:[\w-][\w.-]{{0,63}}/){{0,8}}"
+            rf"\w[\w-]*(?:\.[\w-]+){{0,8}}\.(?:{_EXTENSIONS}))\b",
             read,
         ),
         rule(rf"(?<=[{CJK}])(\.(?:{_EXTENSIONS}))\b", read),

@@ -7,5 +7,5 @@ def is_date(month: str, day: str) -> bool:
 
 
 def is_recent_year(digits: str) -> bool:
-    """Tell whether four digits alone are more likely a year than a quantity."""
-    return 1900 <= int(digits) <= 2100 and digits != "2000"
+    """Tell whether four digits are a year of living memory."""
+    return 1900 <= int(digits) <= 2100

@@ -15,7 +15,7 @@ from cosykit.synthesis.text.normalize.english_quantities import (
 )
 from cosykit.synthesis.text.normalize.roman import in_digits, roman_value
 from cosykit.synthesis.text.normalize.rules import Rule, one_of, rewrite, rule
-from cosykit.synthesis.text.normalize.symbols import only_words
+from cosykit.synthesis.text.normalize.symbols import ONE_SPELLING, only_words
 
 _ADDRESS_WORDS = AddressWords(
     signs={
@@ -39,8 +39,8 @@ _ADDRESS_WORDS = AddressWords(
     spaced=True,
 )
 
+# Digits beyond any number are spelt in one go: no later rule walks through them.
 _LONG_NUMBERS: tuple[Rule, ...] = (
-    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
     rule(
         r"(?<![\d.])(\d{1,15})\.(\d{17,})",
         lambda match: f"{cardinal(match[1])} point {spell(match[2])}",
@@ -54,8 +54,8 @@ _MONARCHS = one_of(
     " William Wilhelm"
 )
 _NUMBERED = one_of(
-    "Act Appendix Article Book Chapter Class Figure Grade Level Mark Module Part Phase"
-    " Scene Section Stage Step Table Tier Title Type Unit Vol Volume War"
+    "Act Appendix Article Book Bowl Chapter Class Figure Grade Level Mark Module Part"
+    " Phase Scene Section Stage Step Table Tier Title Type Unit Vol Volume War"
 )
 
 
@@ -71,11 +71,8 @@ _PREPARED: tuple[Rule, ...] = (
         r"\b(?!The|His|Her|And|For)[A-Z][a-z]{2,} (II|III|VII|VIII|IX|XI+|XI?V)\b",
         in_digits,
     ),
-    rule(r"===?", "="),
-    rule(r"!=", "≠"),
-    rule(r">=|≧|⩾", "≥"),
-    rule(r"<=|≦|⩽", "≤"),
-    rule(r"(?<![\w)])~ ?(?=[\d$€£])", "about "),
+    rule(r"(?<=\d) : (?=\d)", ":"),
+    rule(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})(?!\w|\.\d)", r"\1 times 10^\2"),
     rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", " times "),
     rule(r"\bw/o\b", "without"),
     rule(r"\bw/(?= ?[a-z])", "with "),
@@ -86,7 +83,7 @@ _SIGNS: tuple[Rule, ...] = (
     rule(r"(?<=[A-Za-z])\+\+", " plus plus"),
     rule(r"\^2(?!\d)", " squared"),
     rule(r"\^3(?!\d)", " cubed"),
-    rule(r"\^\(?(-?[A-Za-z\d]{1,16})\)?", r" to the power of \1"),
+    rule(r"\^\(?((?:minus )?[A-Za-z\d]{1,16})\)?", r" to the power of \1"),
     rule(r" ?= ?(?=[\w(√-])", " equals "),
     rule(r"(?<=[\w)%])\+(?!\w)", " plus"),
     rule(r" ?\+ ?(?=[\w(])", " plus "),
@@ -132,8 +129,9 @@ _SIGN_NAMES = str.maketrans(
 
 # Each kind of thing is read before the kinds that its parts could pass for.
 _RULES: tuple[Rule, ...] = (
-    *_LONG_NUMBERS,
     *address_rules(_ADDRESS_WORDS),
+    *ONE_SPELLING,
+    *_LONG_NUMBERS,
     *ABBREVIATIONS,
     *_PREPARED,
     *DATES,

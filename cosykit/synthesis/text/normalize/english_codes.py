@@ -8,7 +8,14 @@ from cosykit.synthesis.text.normalize.english_numbers import (
     pairs,
     spell,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+from cosykit.synthesis.text.normalize.rules import (
+    MODEL,
+    MODEL_PART,
+    NUMBER_END,
+    Rule,
+    one_of,
+    rule,
+)
 
 _PHONE_START = r"(?<![\w.-])"
 # Before a number of three or four digits that is said in pairs.
@@ -17,11 +24,6 @@ _NAMED = one_of(
     " suite Apartment Apt Bus bus Gate Unit Building Studio"
 )
 _CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial")
-_MODEL = (
-    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
-    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
-)
-_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
 # 3-year-old, 5-star: a quantity before a word.
 _COMPOUND = re.compile(r"\d+(?:-[A-Za-z]{2,})+")
 
@@ -43,8 +45,10 @@ def _chain(match: re.Match[str]) -> str:
 
 def dotted(text: str) -> str:
     """Read a version or an address of numbers: 2.0.1 as two point zero point one."""
-    return " point ".join(
-        cardinal(group) if len(group) < 3 else spell(group) for group in text.split(".")
+    groups = text.split(".")
+    sign = " dot " if len(groups) == 4 else " point "
+    return sign.join(
+        cardinal(group) if len(group) < 3 else spell(group) for group in groups
     )
 
 
@@ -61,7 +65,7 @@ def model_digits(digits: str) -> str:
 
 def _model(match: re.Match[str]) -> str:
     token = match.group()
-    parts = _MODEL_PART.findall(token)
+    parts = MODEL_PART.findall(token)
     if not any(part[0].isdigit() for part in parts):
         return token
     if _COMPOUND.fullmatch(token):
@@ -85,18 +89,18 @@ CODES: tuple[Rule, ...] = (
     rule(r"\+\d{1,3}(?:[- ]?\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
     rule(rf"{_PHONE_START}\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(
-        rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}})(?![\d.])",
+        rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}}){NUMBER_END}",
         lambda match: match[1] + match[2] + spell(match[3]),
     ),
     rule(
-        rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}})(?![\d.])",
+        rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}}){NUMBER_END}",
         lambda match: f"{match[1]} {pairs(match[2])}",
     ),
     rule(
         r"\b(?:call|dial|Call|Dial) (\d{3})(?!\d)",
         lambda m: f"{m[0][:-3]}{spell(m[1])}",
     ),
-    rule(r"(?<![\w.-])911(?![\d.,-])", "nine one one"),
+    rule(rf"(?<![\w.-])911{NUMBER_END}", "nine one one"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
         r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
@@ -106,10 +110,9 @@ CODES: tuple[Rule, ...] = (
 """Rules for telephone numbers, versions and numbers that are spelt."""
 
 MODELS: tuple[Rule, ...] = (
-    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
-    rule(_MODEL, _model),
+    rule(MODEL, _model),
     rule(
-        r"\b([A-Z]{2,} )(\d{3,4})(?![\d.,])",
+        rf"\b([A-Z]{{2,}} )(\d{{3,5}}){NUMBER_END}",
         lambda match: match[1] + model_digits(match[2]),
     ),
 )

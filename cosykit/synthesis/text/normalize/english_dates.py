@@ -52,7 +52,9 @@ def _spoken_date(written_year: str, month: str, day: str) -> str | None:
 def _iso_date(match: re.Match[str]) -> str:
     written_year, _, month, day = match.groups()
     date = _spoken_date(written_year, month, day)
-    return f"{date} " if date and match.group().endswith("T") else date or match.group()
+    return (
+        f"{date} at " if date and match.group().endswith("T") else date or match.group()
+    )
 
 
 def _american_date(match: re.Match[str]) -> str:
@@ -90,7 +92,12 @@ def _years(match: re.Match[str]) -> str:
 
 
 def _bare_year(match: re.Match[str]) -> str:
-    return year(match.group(1)) if is_recent_year(match.group(1)) else match.group()
+    return year(match.group()) if is_recent_year(match.group()) else match.group()
+
+
+def _month_slash_day(match: re.Match[str]) -> str:
+    month, day = match.groups()
+    return f"{_MONTHS[int(month) - 1]} {_ordinal(day)}"
 
 
 def _time(match: re.Match[str]) -> str:
@@ -126,6 +133,8 @@ DATES: tuple[Rule, ...] = (
         _iso_date,
     ),
     rule(r"(?<![\d/])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\d/])", _american_date),
+    # Zeros tell a date from a fraction.
+    rule(r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])", _month_slash_day),
     rule(
         rf"{_MONTH} ?(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|\.\d|,\d| ?[ap]\.?m)"
         rf"(?: ?[-~—] ?(\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,? {_YEAR})?",
@@ -147,12 +156,14 @@ DATES: tuple[Rule, ...] = (
         rf"({_YEAR_BEFORE} )(1[1-9]\d\d|20\d\d)(?![\d%]|[.,:]\d| ?[a-z]+s\b)",
         lambda match: match[1] + year(match[2]),
     ),
-    rule(r"(?<![\w.$€£¥#-])(\d{4})(?![\w%°]|[.,:]\d)", _bare_year),
+    rule(r"(?<![\w.$€£¥#-])\d{4}(?![\w%°]|[.,:]\d)", _bare_year),
 )
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1 to "),
+    rule(r"(?<=\b[AP]M) ?[-~—] ?(?=\d)", " to "),
     rule(
         r"(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])"
         r"(?: ?([AaPp])\.?[Mm]\b)?",

@@ -59,6 +59,8 @@ _PER: Mapping[str, str] = {
     word: word
     for word in ("second", "minute", "hour", "day", "night", "week", "month", "year")
 }
+# A $20 bill is a twenty dollar bill.
+_ARTICLE = re.compile(r"\b(?:an?|this|that|each) \Z")
 _SCALE = rf"(?: ?(?P<scale>{one_of(_SCALES)})(?![A-Za-z\d]))?"
 _CURRENCY = rf"(?P<currency>{one_of(CURRENCIES)})"
 _UNIT = rf"({one_of(UNITS)})(?![A-Za-z]|-[A-Za-z]|')"
@@ -72,13 +74,12 @@ def _name(unit: Unit, amount: str) -> str:
 def _money(match: re.Match[str]) -> str:
     first, last, scale = match["first"], match["last"], match["scale"]
     unit = CURRENCIES[match["currency"]]
-    if last or scale:
+    before = match.string[max(0, match.start() - 6) : match.start()]
+    is_attribute = _ARTICLE.search(before) is not None
+    if last or scale or (is_attribute and "." not in first):
         words = number(first) + (f" to {number(last)}" if last else "")
-        return (
-            f"{words} {_SCALES[scale]} {unit.plural}"
-            if scale
-            else f"{words} {unit.plural}"
-        )
+        words += f" {_SCALES[scale]}" if scale else ""
+        return f"{words} {unit.singular if is_attribute else unit.plural}"
     whole, _, decimals = first.partition(".")
     cents = _CENTS.get(unit.singular.split()[-1])
     if len(decimals) != 2 or cents is None:
@@ -101,14 +102,21 @@ def _percent(match: re.Match[str]) -> str:
 def _fraction(match: re.Match[str]) -> str:
     whole, numerator, denominator = match.groups()
     numerator, denominator = (str(int(digits)) for digits in (numerator, denominator))
-    if int(denominator) < 2 or int(numerator) > int(denominator) > 10:
-        before = f"{whole} " if whole else ""
-        return f"{before}{cardinal(numerator)} over {cardinal(denominator)}"
+    if not whole and not _is_fraction(int(numerator), int(denominator)):
+        joint = "out of" if int(numerator) < int(denominator) else "over"
+        joint = "" if numerator == denominator else f"{joint} "
+        return f"{cardinal(numerator)} {joint}{cardinal(denominator)}"
     words = fraction(numerator, denominator)
     if not whole:
         return words
     one = words.replace("one ", "a ", 1) if numerator == "1" else words
     return f"{cardinal(whole)} and {one}"
+
+
+def _is_fraction(numerator: int, denominator: int) -> bool:
+    if numerator == 1 or numerator > denominator > 10:
+        return numerator == 1 < denominator
+    return 1 < denominator <= 16 or denominator in (20, 32, 64)
 
 
 def _connector(match: re.Match[str]) -> str:
@@ -119,7 +127,8 @@ def _connector(match: re.Match[str]) -> str:
 def _measured(match: re.Match[str]) -> str:
     first, last, symbol = match.groups()
     words = number(first) + (f" to {number(last)}" if last else "")
-    return f"{words} {_name(UNITS[symbol], last or first)}"
+    follows_unit = match.string[match.start() - 1 : match.start()].isalpha()
+    return f"{' ' * follows_unit}{words} {_name(UNITS[symbol], last or first)}"
 
 
 def _feet_and_inches(match: re.Match[str]) -> str:
@@ -134,7 +143,10 @@ def _integer(match: re.Match[str]) -> str:
 
 
 RANGES: tuple[Rule, ...] = (
-    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/] ?{NUMBER}){{0,9}} ?=)", " minus "),
+    rule(
+        rf"(?<=\d) ?- ?(?={NUMBER}(?: ?(?:[-+×*÷/]|times) ?{NUMBER}){{0,9}} ?=)",
+        " minus ",
+    ),
     rule(
         rf"(?<![\w.])({NUMBER})((?:[%°]|°?[A-Za-z]{{1,4}})?)"
         rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",
@@ -142,6 +154,7 @@ RANGES: tuple[Rule, ...] = (
     ),
     rule(r"(?<![\w)-])-(?=[\d.$¥€£])", "minus "),
     rule(r"(?<![\w)+])\+(?=[\d.$¥€£])", "plus "),
+    rule(r"(?<!\w)~ ?(?=[\d$¥€£])", "about "),
 )
 """Rules for minus signs and for the dashes between numbers."""
 
@@ -157,6 +170,14 @@ QUANTITIES: tuple[Rule, ...] = (
     rule(rf"(?<![A-Za-z]){_CURRENCY} ?{_RANGE}{_SCALE}", _money),
     rule(rf"{NUMBER_START}{_RANGE}{_SCALE} ?{_CURRENCY}(?![A-Za-z])", _money),
     rule(rf"{NUMBER_START}({NUMBER})%?(?: to ({NUMBER}))? ?([%‰])", _percent),
+    rule(r"(?<=\d)¢", " cents"),
+    rule(
+        r"(?<=\d)x(?= (?:faster|slower|more|less|larger|bigger|better|as)\b)", " times"
+    ),
+    rule(r"(?<=\d)k(?= [a-z])", " thousand"),
+    rule(r"(?<=\d)M(?= [a-z])", " million"),
+    rule(r"(?<=\d)B(?= [a-z])", " billion"),
+    rule(r"(\d{1,2})h ?(\d{1,2})m\b", r"\1h \2min"),
     rule(r"\b9/11\b", "nine eleven"),
     rule(r"\b24/7\b", "twenty-four seven"),
     rule(

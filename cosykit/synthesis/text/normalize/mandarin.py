@@ -1,5 +1,7 @@
 """Write out what is not words in Mandarin text."""
 
+import re
+
 from cosykit.synthesis.text.normalize.abbreviations import ABBREVIATIONS
 from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
 from cosykit.synthesis.text.normalize.mandarin_codes import CODES, MODELS
@@ -14,8 +16,8 @@ from cosykit.synthesis.text.normalize.mandarin_quantities import (
 )
 from cosykit.synthesis.text.normalize.roman import in_digits
 from cosykit.synthesis.text.normalize.rules import Rule, rewrite, rule
-from cosykit.synthesis.text.normalize.symbols import only_words
-from cosykit.synthesis.text.scripts import CJK
+from cosykit.synthesis.text.normalize.symbols import ONE_SPELLING, only_words
+from cosykit.synthesis.text.scripts import CJK, HAN, HELD_CJK
 
 _ADDRESS_WORDS = AddressWords(
     signs={
@@ -39,8 +41,8 @@ _ADDRESS_WORDS = AddressWords(
     spaced=False,
 )
 
+# Digits beyond any number are spelt in one go: no later rule walks through them.
 _LONG_NUMBERS: tuple[Rule, ...] = (
-    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
     rule(
         r"(?<![\d.])(\d{1,16})\.(\d{17,})",
         lambda match: f"{cardinal(match[1])}点{spell(match[2])}",
@@ -58,11 +60,14 @@ _PREPARED: tuple[Rule, ...] = (
         in_digits,
     ),
     rule(r"(?<![A-Za-z])(I|[IVX]{2,4})(?=[型期级])", in_digits),
-    rule(r"==|===", "="),
-    rule(r"!=", "≠"),
-    rule(r">=|≧|⩾", "≥"),
-    rule(r"<=|≦|⩽", "≤"),
-    rule(r"(?<![\w)])~ ?(?=[\d¥$])", "约"),
+    rule(r"(?<=\d)：(?=\d)|(?<=\d) : (?=\d)", ":"),
+    rule(r"(?<=[A-Z])·(?=[A-Z\d])", ""),
+    rule(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})(?!\w|\.\d)", r"\1乘10^\2"),
+    rule(r"(?<!\d)(\d{1,2})/(\d{1,2})(?=月)", r"\1、\2"),
+    rule(r"(?<=\d)w(?![A-Za-z])", "万"),
+    rule(r"○(?=[○〇零一二三四五六七八九年])", "零"),
+    rule(r"(?<=\d)°(?=\d{1,2}')", "度"),
+    rule(r"(?<=度)(\d{1,2})'", r"\1分"),
     rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", "乘"),
 )
 
@@ -71,9 +76,9 @@ _SIGNS: tuple[Rule, ...] = (
     rule(r"(?<=[A-Za-z])\+\+", "加加"),
     rule(r"\^2(?!\d)", "的平方"),
     rule(r"\^3(?!\d)", "的立方"),
-    rule(r"\^\(?(-?[A-Za-z\d]{1,16})\)?", r"的\1次方"),
+    rule(r"\^\(?(负?[A-Za-z\d]{1,16})\)?", r"的\1次方"),
     rule(r" ?= ?(?=[\w(√-])", "等于"),
-    rule(r"(?<=[\w)%])\+(?!\w)| ?\+ ?(?=[\w(])", "加"),
+    rule(r"(?<=[\w)%万亿])\+(?!\w)| ?\+ ?(?=[\w(])", "加"),
     rule(r" ?÷ ?", "除以"),
     rule(r"(?<=\w) ?× ?(?=\w)", "乘"),
     rule(r" ?≥ ?", "大于等于"),
@@ -118,8 +123,9 @@ _SIGN_NAMES = str.maketrans(
 
 # Each kind of thing is read before the kinds that its parts could pass for.
 _RULES: tuple[Rule, ...] = (
-    *_LONG_NUMBERS,
     *address_rules(_ADDRESS_WORDS),
+    *ONE_SPELLING,
+    *_LONG_NUMBERS,
     *_PREPARED,
     *DATES,
     *CODES,
@@ -135,9 +141,18 @@ _RULES: tuple[Rule, ...] = (
 )
 
 
+_SENTENCE = re.compile("[^。！？]+[。！？]*|[。！？]+")
+# Nothing to read out in it; most sentences are, and need not go through all the rules.
+_PLAIN = re.compile(rf"[{HAN}{HELD_CJK}\s，。！？；：、“”（）…]*")
+
+
 def normalize_mandarin(text: str) -> str:
     """Write numbers, dates, units and signs as Mandarin speaks them.
 
     Latin words stay as they are. Line breaks are not expected.
     """
-    return only_words(rewrite(text, _RULES).translate(_SIGN_NAMES), pause="，")
+    words = "".join(
+        sentence if _PLAIN.fullmatch(sentence) else rewrite(sentence, _RULES)
+        for sentence in _SENTENCE.findall(text)
+    )
+    return only_words(words.translate(_SIGN_NAMES), pause="，")

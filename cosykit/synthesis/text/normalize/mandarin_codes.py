@@ -8,27 +8,31 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
     spell,
     spell_phone,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
+from cosykit.synthesis.text.normalize.rules import (
+    MODEL,
+    MODEL_PART,
+    NUMBER_END,
+    Rule,
+    one_of,
+    rule,
+)
 
 _PHONE_START = r"(?<![\w.-])"
 # Before a number that is dialled or typed digit by digit.
 _CODE_WORDS = one_of(
     "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
-    " 帐号 密码 验证码 编号 学号 工号 单号 订单号 身份证 身份证号 证件号 车牌 车牌号"
-    " 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
+    " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
+    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
 )
 # After a number of three digits or more that names a thing.
-_NAMED = one_of("房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程")
+_NAMED = one_of(
+    "房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程 工作制 事件"
+    " 大促 购物节"
+)
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
 _EMERGENCY = r"(1(?:10|19|20|22|14))(?=报警|急救|火警|热线|电话|查询)"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
-
-_MODEL = (
-    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
-    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
-)
-_MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]")
 
 
 def _phone(match: re.Match[str]) -> str:
@@ -73,7 +77,7 @@ def model_digits(digits: str) -> str:
 
 
 def _model(match: re.Match[str]) -> str:
-    parts = _MODEL_PART.findall(match.group())
+    parts = MODEL_PART.findall(match.group())
     if not any(part[0].isdigit() for part in parts):
         return match.group()
     words = ""
@@ -90,7 +94,7 @@ def _model(match: re.Match[str]) -> str:
 
 
 CODES: tuple[Rule, ...] = (
-    rule(r"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{1,6})(?![\d.])", r"\1号"),
+    rule(rf"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{{1,6}}){NUMBER_END}", r"\1号"),
     rule(
         rf"{_PHONE_START}(?:(\+86|0086|86(?=[- ]))[- ]?)?"
         r"(1[3-9]\d)[- ]?(\d{4})[- ]?(\d{4})(?!\d)",
@@ -106,12 +110,17 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
     rule(
-        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![\d.%{_COUNTED}])",
+        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![%{_COUNTED}]){NUMBER_END}",
         _named_code,
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}", _named_code),
-    rule(rf"(?<![\w.])()({_SERVICE_NUMBERS})(?![\d.])", _named_code),
+    rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
+    rule(
+        r"(?:(?<=[歼轰])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))-(?=\d)", ""
+    ),
+    rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
+    rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
         r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
@@ -121,10 +130,9 @@ CODES: tuple[Rule, ...] = (
 """Rules for telephone numbers, versions and numbers that are spelt."""
 
 MODELS: tuple[Rule, ...] = (
-    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
-    rule(_MODEL, _model),
+    rule(MODEL, _model),
     rule(
-        r"\b([A-Z]{2,} )(\d{3,5})(?![\d.])",
+        rf"\b([A-Z]{{2,}} )(\d{{3,5}}){NUMBER_END}",
         lambda match: match.group(1) + model_digits(match.group(2)),
     ),
 )

@@ -94,17 +94,28 @@ def _padded(digits: str) -> str:
 
 DATES: tuple[Rule, ...] = (
     rule(
-        r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])日?(?:T(?=\d))?",
+        r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])"
+        r"日?(?:T(?=\d)| (?=\d+:))?",
         _year_month_day,
     ),
     rule(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])", _day_and_year),
     rule(
-        rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?![\d.元]|[万亿])(年)?",
+        rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?!\d|\.\d|[元万亿])(年)?",
         _years,
+    ),
+    # Zeros tell a date from a fraction.
+    rule(
+        r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
+        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
     ),
     rule(
         r"(?<![\d.])((?:19|20)\d\d)[-/](0[1-9]|1[0-2])(?![\d/-]|月)",
         lambda match: f"{spell(match.group(1))}年{_plain(match.group(2))}月",
+    ),
+    # Zeros tell a date from a fraction.
+    rule(
+        r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
+        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
     ),
     rule(r"(?<!\d)(\d{4}|\d{2})(?=年代)", _decade),
     rule(r"(?<!\d)(\d{4})年", _year),
@@ -113,11 +124,16 @@ DATES: tuple[Rule, ...] = (
         lambda match: spell(match.group(1)),
     ),
     rule(r"(?<!\d)0(\d)(?=[月日号])", r"\1"),
+    rule(
+        r"(?<![\d.])(\d{1,2})\.(\d{1,2})(?=(?:国际)?(?:劳动|妇女|青年|儿童|购物)节|大促)",
+        lambda match: spell(match[1]) + spell(match[2]),
+    ),
     rule(r"(?<!\d)(\d[05])(?=后(?!面|来|天|的))", lambda match: spell(match.group(1))),
 )
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1到"),
     rule(
         r"(?:\b([AaPp])[Mm] ?)?(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?"

@@ -13,6 +13,7 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
 )
 from cosykit.synthesis.text.normalize.rules import (
     NUMBER,
+    NUMBER_END,
     NUMBER_START,
     Rule,
     one_of,
@@ -27,12 +28,11 @@ _MEASURES = one_of(
     " 箱 片 颗 粒 朵 棵 头 匹 把 双 对 副 套 组 批 群 排 句 段 篇 章 页 集 部 首 幅"
     " 座 栋 间 层 扇 面 根 支 枝 枚 门 架 艘 场 顿 趟 遍 回 番 下 口 笔 项 份 封 则"
     " 道 滴 股 阵 节 步 桌 室 厅 度 万 亿 千 百 代 队 国 手 边 侧 地 者 季 亩 顷 尺"
-    " 寸 丈 两 撮 串 捆 束 堆 帧"
+    " 寸 丈 撮 串 捆 束 堆 帧"
 )
 # 2年 is 两年 and 2分 两分, but 2年级 is 二年级 and 2分之1 二分之一.
 _MEASURE = rf"(?:{_MEASURES}|年(?![级代])|点(?!\d)|分(?!之)|卷)"
 _NOT_ORDINAL = r"(?<![\d.第初])"
-_RANGE = rf"({NUMBER})到({NUMBER})"
 
 _SCALES: Mapping[str, int] = {
     "K": 3,
@@ -98,7 +98,8 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _connector(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
-    falls = not unit and "." not in first + last and int(first) > int(last)
+    are_whole = first.isdecimal() and last.isdecimal()
+    falls = are_whole and not unit and int(first) > int(last)
     # People write ranges upwards; 3-1 is a score.
     return f"{first}{unit}{'比' if falls else '到'}"
 
@@ -107,12 +108,7 @@ def _measured(match: re.Match[str]) -> str:
     first, last, symbol = match.groups()
     before = match.string[max(0, match.start() - 2) : match.start()]
     # The s of `iPhone 5s` is no second.
-    if (
-        len(symbol) == 1
-        and symbol.isalpha()
-        and before[:1].isascii()
-        and before[1:] == " "
-    ):
+    if re.fullmatch("[A-Za-z]", symbol) and re.fullmatch("[A-Za-z] ", before):
         return match.group()
     words = counted(first) + (f"到{counted(last)}" if last else "")
     return words + UNITS[symbol].mandarin
@@ -137,14 +133,18 @@ def _ratio(match: re.Match[str]) -> str:
 
 
 RANGES: tuple[Rule, ...] = (
-    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/] ?{NUMBER}){{0,9}} ?=)", "减"),
+    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}} ?=)", "减"),
     rule(
         rf"(?<![\w.])({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
-        rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",
+        rf" ?(?<!\^)[-~—] ?(?=([¥$€£+-]?{NUMBER}))",
         _connector,
+    ),
+    rule(
+        r"(?<![A-Za-z\d)）\]-])-(?=[\d.]{1,8}(?:°C)?(?:到[-+]?[\d.]{1,8})? ?°C)", "零下"
     ),
     rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
     rule(r"(?<![\w)）\]+])\+(?=[\d.$¥€£])", "正"),
+    rule(r"(?<!\w)~ ?(?=[\d¥$€£])", "约"),
 )
 """Rules for minus signs and for the dashes between numbers."""
 
@@ -177,6 +177,9 @@ QUANTITIES: tuple[Rule, ...] = (
         rf" ?{_CURRENCY}(?![A-Za-z])",
         _money,
     ),
+    rule(
+        rf"{NUMBER_START}(\d+\.\d\d)(?=[元块])", lambda match: number(_amount(match[1]))
+    ),
     rule(rf"{NUMBER_START}({NUMBER})(?:[%‰‱]?到(负?)({NUMBER}))? ?([%‰‱])", _percent),
     rule(r"\b24/7\b", "七乘二十四小时"),
     rule(r"(?<![\w./])(?:(\d{1,4}) )?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
@@ -196,9 +199,9 @@ QUANTITIES: tuple[Rule, ...] = (
 """Rules for amounts with a sign or a unit."""
 
 COUNTS: tuple[Rule, ...] = (
-    rule(rf"{_NOT_ORDINAL}2(?=(?:[到至]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
+    rule(rf"{_NOT_ORDINAL}2(?=(?:[到至、]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
     rule(
-        rf"{_NOT_ORDINAL}(?<![加减乘以于比到])\d{{4}}(?![\d.]|{_MEASURE}|[加减乘除等多余比到])",
+        rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}{NUMBER_END}(?!{_MEASURE}|[加减乘除等多余比到])",
         _bare_year,
     ),
     rule(rf"{NUMBER_START}\d+\.\d+", lambda match: number(match.group())),

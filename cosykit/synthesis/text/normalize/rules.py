@@ -11,6 +11,14 @@ from dataclasses import dataclass
 NUMBER = r"(?:\d+(?:\.\d+)?)"
 NUMBER_START = r"(?<![\d.])(?<!\d,)"
 """Before a number: not in the middle of one."""
+NUMBER_END = r"(?!\d|[.,]\d)"
+"""After a whole number; a full stop or comma may end the sentence there."""
+MODEL = (
+    r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
+    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
+)
+"""A word, or a name of letters and digits such as `GPT-4o` and `Qwen2.5-7B`."""
+MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

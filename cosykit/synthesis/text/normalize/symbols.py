@@ -1,12 +1,25 @@
-"""What is left of the signs when everything has been read."""
+"""Signs: one spelling of each before all is read, and what is left of them after."""
 
 import re
 
 from cosykit.synthesis.text.clean import plain_punctuation
+from cosykit.synthesis.text.normalize.rules import Rule, rule
 from cosykit.synthesis.text.scripts import CJK, LATIN
 
+ONE_SPELLING: tuple[Rule, ...] = (
+    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
+    rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
+    rule(r"===?", "="),
+    rule(r"!=", "≠"),
+    rule(r">=|≧|⩾", "≥"),
+    rule(r"<=|≦|⩽", "≤"),
+)
+"""Rules for thousands separators and for signs of several characters."""
+
 _LETTER = f"{LATIN}{CJK}0-9"
-_SLASH = re.compile(f"(?<=[{CJK}]) ?/ ?(?=[{CJK}])")
+_SLASH = re.compile(
+    f"(?<=[{_LETTER}]) ?/ ?(?=[{CJK}])|(?<=[{CJK}]) ?/ ?(?=[{_LETTER}])"
+)
 _PAUSE = re.compile(
     f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~]) ?| - )(?=[{_LETTER}“(（])"
 )

@@ -1,0 +1,5 @@
+"""Japanese text to phonemes.
+
+text ─▶ lattice of dictionary words ─▶ words ─▶ numbers, homographs ─▶ phonemes
+        lexicon, lattice               numbers, homographs             kana
+"""

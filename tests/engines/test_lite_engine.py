@@ -1,0 +1,130 @@
+"""The embedded voice speaks, in pieces, repeatably, and can be stopped."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cosykit.config.schema import RuntimeSettings, Settings, TextSettings
+from cosykit.engines.open import Synthesizer, load
+from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.types import SpeechRequest
+
+LONG = (
+    "清晨的阳光洒在安静的街道上，早点铺的老板正忙着招呼客人。"
+    "一个背着书包的小女孩站在路口，等妈妈买完豆浆和油条。"
+)
+
+
+@pytest.fixture(scope="module")
+def tts(lite_models: Path) -> Iterator[Synthesizer]:
+    with load("lite", Settings(models_dir=lite_models)) as loaded:
+        yield loaded
+
+
+def test_info_tells_what_runs(tts: Synthesizer) -> None:
+    info = tts.info
+    assert (info.model, info.provider, info.precision) == ("lite", "cpu", "int8")
+    assert info.threads >= 1
+
+
+@pytest.mark.parametrize(
+    "text", ["今天天气很好。", "The weather is lovely today.", "今日はいい天気ですね。"]
+)
+def test_text_becomes_speech_of_a_sensible_length(tts: Synthesizer, text: str) -> None:
+    audio = tts.synthesize(text)
+    assert audio.sample_rate == 24_000
+    assert 1.0 < audio.duration_s < 4.0
+    assert 0.05 < np.abs(audio.samples).max() < 1.0
+
+
+def test_same_request_gives_the_same_samples(tts: Synthesizer) -> None:
+    first, second = (tts.synthesize("你好，世界。").samples for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_first_piece_is_short_and_the_joins_are_silent(tts: Synthesizer) -> None:
+    chunks = list(tts.stream(LONG))
+    assert len(chunks) > 2
+    assert chunks[0].duration_s < 4.0
+    for chunk in chunks[:-1]:
+        assert np.abs(chunk.samples[-48:]).max() < 0.01
+    assert "".join(chunk.text for chunk in chunks) == LONG
+
+
+def test_speed_changes_the_tempo(tts: Synthesizer) -> None:
+    slow, normal, fast = (
+        tts.synthesize("今天天气很好，我们去散步。", speed=speed).duration_s
+        for speed in (0.5, 1.0, 2.0)
+    )
+    assert slow == pytest.approx(2 * normal, rel=0.2)
+    assert fast == pytest.approx(normal / 2, rel=0.25)
+
+
+def test_loud_speech_stays_below_full_scale(tts: Synthesizer) -> None:
+    audio = tts.synthesize("你好！", volume=4.0)
+    assert 0.9 < np.abs(audio.samples).max() < 1.0
+
+
+def test_unknown_voice_is_refused(tts: Synthesizer) -> None:
+    with pytest.raises(NotFoundError, match="zf_xiaoxiao"):
+        tts.synthesize("你好", voice="zf_xiaoxia")
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "。。。！？", "😀🎉"])
+def test_text_without_words_is_refused(tts: Synthesizer, text: str) -> None:
+    with pytest.raises(InputError):
+        tts.synthesize(text)
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.2, 9.0, float("nan")])
+def test_speed_out_of_range_is_refused(tts: Synthesizer, speed: float) -> None:
+    with pytest.raises(InputError, match="speed"):
+        tts.synthesize("你好", speed=speed)
+
+
+def test_cancel_ends_a_run_from_another_thread(tts: Synthesizer) -> None:
+    request = SpeechRequest(LONG * 20)
+    chunks = tts.stream_request(request)
+    next(chunks)
+    canceller = threading.Timer(0.05, tts.engine.cancel, args=(request.request_id,))
+    canceller.start()
+    rest = list(chunks)
+    canceller.join()
+    assert sum(chunk.duration_s for chunk in rest) < 30
+    assert tts.synthesize("还能说话。").duration_s > 0.5
+
+
+def test_users_readings_are_spoken(lite_models: Path, tts: Synthesizer) -> None:
+    text = TextSettings(pronunciations={"重庆": "zhong4 qing4"})
+    usual = tts.synthesize("重庆").samples
+    with load("lite", Settings(models_dir=lite_models, text=text)) as other:
+        own = other.synthesize("重庆").samples
+    assert usual.shape != own.shape or not np.array_equal(usual, own)
+
+
+def test_threads_are_the_configured_ones(lite_models: Path) -> None:
+    settings = Settings(models_dir=lite_models, runtime=RuntimeSettings(threads=1))
+    with load("lite", settings) as single:
+        assert single.info.threads == 1
+
+
+def test_changed_graph_is_not_loaded(lite_models: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(lite_models / "lite", tmp_path / "lite")
+    graph = tmp_path / "lite" / "int8" / "kokoro.onnx"
+    content = bytearray(graph.read_bytes())
+    content[len(content) // 2] ^= 1
+    graph.write_bytes(content)
+    with pytest.raises(ModelLoadError, match="cosykit install lite --repair"):
+        load("lite", Settings(models_dir=tmp_path))
+
+
+def test_closed_engine_says_so(lite_models: Path) -> None:
+    tts = load("lite", Settings(models_dir=lite_models))
+    tts.close()
+    with pytest.raises(ModelLoadError, match="closed"):
+        tts.synthesize("你好")

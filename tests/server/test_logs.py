@@ -1,0 +1,136 @@
+"""What the log tells, and what it keeps to itself."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from cosykit.config.schema import LogSettings
+from cosykit.server.logs import configure_logging
+from tests.server.conftest import Running
+from tests.server.wire import request, wired
+
+SECRET = "sesame"
+
+
+@pytest.fixture
+def log(
+    untouched_logging: None, monkeypatch: pytest.MonkeyPatch, settings: LogSettings
+) -> io.StringIO:
+    """What the server writes to standard error."""
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", written)
+    configure_logging(settings)
+    return written
+
+
+JSON = pytest.mark.parametrize("settings", [LogSettings(format="json")])
+TEXT = pytest.mark.parametrize("settings", [LogSettings()])
+BOTH = pytest.mark.parametrize("settings", [LogSettings(), LogSettings(format="json")])
+
+
+def speech(text: str, request_id: str, **fields: str) -> bytes:
+    body = json.dumps({"input": text, "response_format": "pcm", **fields}).encode()
+    return request(body, f"X-Request-ID: {request_id}", "Connection: close")
+
+
+def ask(server: Running, *requests: bytes) -> None:
+    for each in requests:
+        with wired(server.port) as wire:
+            wire.send(each)
+            wire.read_rest()
+
+
+@BOTH
+def test_nothing_that_users_send_is_logged(
+    counting: Running, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_with_text(word: str) -> None:
+        raise KeyError(word)
+
+    json_body = json.dumps({SECRET: 1}).encode()
+    ask(
+        counting,
+        speech(f"{SECRET} w", "spoken"),
+        speech(f"{SECRET} w", "voiced", voice=SECRET),
+        speech(f"{SECRET} w", "modelled", model=SECRET),
+        request(json_body, "Connection: close"),
+        request(b"{" + SECRET.encode(), "Connection: close"),
+        request(b"", "Connection: close", line=f"GET /{SECRET}%0a{SECRET} HTTP/1.1"),
+        request(b"", "Connection: close", line=f"GET /v1/models/{SECRET} HTTP/1.1"),
+        request(b"", "Connection: close", line=f"{SECRET.upper()} /health HTTP/1.1"),
+        request(SECRET.encode(), "Connection: close", SECRET),
+    )
+    monkeypatch.setattr(counting.engine, "_speak", fail_with_text)
+    ask(counting, speech(f"{SECRET} w", "failed"))
+    monkeypatch.setattr("cosykit.server.openai.start_speech", fail_with_text)
+    ask(counting, speech(f"{SECRET} w", "failed-in-the-server"))
+    assert "KeyError" in log.getvalue()
+    assert "POST /v1/audio/speech 200" in log.getvalue()
+    assert SECRET not in log.getvalue().lower()
+
+
+@pytest.mark.parametrize("settings", [LogSettings(level="debug")])
+def test_debugging_tells_all(counting: Running, log: io.StringIO) -> None:
+    ask(counting, speech("w", "id", model=SECRET), speech("bug", "id"))
+    assert SECRET in log.getvalue()
+    assert "ZeroDivisionError: a bug in bug" in log.getvalue()
+
+
+@JSON
+def test_json_lines_bear_the_id_of_their_request_in_every_thread(
+    counting: Running, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(counting, speech("bug", "in-the-engine"), speech("w", "fine"))
+    monkeypatch.setattr("cosykit.server.openai.start_speech", None)
+    ask(counting, speech("w", "in-the-server"))
+    logging.getLogger("elsewhere").warning("a line\nof two: %s", "\ud800 é 好")
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    told = {(line["request_id"], line["logger"], line["level"]) for line in lines}
+    assert told == {
+        ("in-the-engine", "cosykit.synthesis.loop", "error"),
+        ("in-the-engine", "cosykit.server.service", "info"),
+        ("in-the-engine", "cosykit.access", "info"),
+        ("fine", "cosykit.access", "info"),
+        ("in-the-server", "uvicorn.error", "error"),
+        ("in-the-server", "cosykit.access", "info"),
+        ("-", "elsewhere", "warning"),
+    }
+    traces = [line["exception"] for line in lines if "exception" in line]
+    assert len(traces) == 2
+    assert "in _take_turn" in traces[0]
+    assert traces[0].endswith("\nZeroDivisionError")
+    assert lines[-1]["message"].startswith("a line\nof two")
+
+
+@TEXT
+def test_text_lines_bear_level_and_id(counting: Running, log: io.StringIO) -> None:
+    ask(counting, speech("w", "trace-42"))
+    (line,) = log.getvalue().splitlines()
+    assert " INFO trace-42 cosykit.access: POST /v1/audio/speech 200 " in line
+
+
+@TEXT
+def test_traceback_tells_causes_but_no_messages(
+    untouched_logging: None, log: io.StringIO
+) -> None:
+    try:
+        try:
+            raise ValueError(SECRET)
+        except ValueError as error:
+            raise RuntimeError(SECRET) from error
+    except RuntimeError:
+        logging.getLogger("cosykit").exception("something failed")
+    lines = log.getvalue().splitlines()
+    assert lines[0].endswith("something failed")
+    assert "ValueError" in lines
+    assert lines[-1] == "RuntimeError"
+    assert "raise ValueError(SECRET)" in log.getvalue()
+    assert SECRET not in log.getvalue()
+
+
+@pytest.mark.parametrize("settings", [LogSettings(level="error")])
+def test_level_holds_for_all(counting: Running, log: io.StringIO) -> None:
+    ask(counting, speech("w", "id"), b"nonsense\r\n\r\n")
+    assert log.getvalue() == ""

@@ -1,0 +1,48 @@
+"""Sentences of several languages become one string of phonemes."""
+
+import pytest
+
+from cosykit.engines.lite.symbols import symbol_ids
+from cosykit.errors import InputError
+from cosykit.synthesis.text.phonemes import Phonemizer
+from cosykit.types import Sentence, Span
+
+
+@pytest.fixture(scope="module")
+def phonemizer() -> Phonemizer:
+    return Phonemizer()
+
+
+def test_each_span_is_read_in_its_language(phonemizer: Phonemizer) -> None:
+    spans = (Span("请打开 ", "zh"), Span("Windows", "en"), Span("。", "zh"))
+    phonemes = phonemizer.phonemes(Sentence(spans))
+    assert "wˈɪndOz" in phonemes
+    assert phonemes.endswith("wˈɪndOz.")
+    assert phonemes.startswith("ʨʰ")
+
+
+def test_readings_of_the_user_win(phonemizer: Phonemizer) -> None:
+    usual = phonemizer.phonemes(Sentence((Span("重庆", "zh"),)))
+    own = phonemizer.phonemes(Sentence((Span("重庆", "zh", "zhong4 qing4"),)))
+    ipa = phonemizer.phonemes(Sentence((Span("CosyKit", "en", "/kˈOzikɪt/"),)))
+    assert usual != own
+    assert ipa == "kˈOzikɪt"
+
+
+def test_reading_that_is_none_is_refused(phonemizer: Phonemizer) -> None:
+    with pytest.raises(InputError, match="pinyin"):
+        phonemizer.phonemes(Sentence((Span("重庆", "zh", "xyz9"),)))
+
+
+def test_language_without_phonemes_is_refused(phonemizer: Phonemizer) -> None:
+    with pytest.raises(InputError, match="does not speak 'ko'"):
+        phonemizer.phonemes(Sentence((Span("안녕", "ko"),)))
+
+
+def test_all_symbols_are_the_models(phonemizer: Phonemizer) -> None:
+    spans = (
+        Span("他说：“你好！”（真的）——", "zh"),
+        Span("Hello, world; it's fine…", "en"),
+    )
+    phonemes = phonemizer.phonemes(Sentence(spans))
+    assert set(phonemes) <= set(symbol_ids())

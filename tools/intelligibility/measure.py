@@ -1,0 +1,87 @@
+"""Speak sentences, let whisper write them down, and count the errors.
+
+    python -m venv hear
+    hear/bin/pip install faster-whisper jiwer opencc-python-reimplemented
+    bin/cosykit say ...                      # once, so that the model is there
+    .venv/bin/python tools/intelligibility/measure.py speak zh zf_xiaoxiao spoken/
+    hear/bin/python tools/intelligibility/measure.py score zh spoken/ whisper-base
+
+The first step needs CosyKit, the second only faster-whisper and a model of it; so that
+neither drags the other's packages along, they run in environments of their own.
+"""
+
+import csv
+import re
+import sys
+import unicodedata
+from pathlib import Path
+
+SENTENCES = Path(__file__).with_name("sentences.tsv")
+
+
+def sentences(language: str) -> list[tuple[str, str]]:
+    """List the texts of a language and what should be heard."""
+    with SENTENCES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))[1:]
+    return [(row[1], row[2] or row[1]) for row in rows if row[0] == language]
+
+
+def speak(language: str, voice: str, folder: Path) -> None:
+    """Write every sentence as a numbered WAV file."""
+    import cosykit
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with cosykit.load() as tts:
+        for number, (text, _) in enumerate(sentences(language)):
+            tts.synthesize(text, voice=voice).save(folder / f"{number:03}.wav")
+
+
+def score(language: str, folder: Path, model: str) -> None:
+    """Transcribe the files and print the error rate of each and of all."""
+    import jiwer
+    from faster_whisper import WhisperModel
+
+    spoken_as = {"mixed": "zh"}.get(language, language)
+    prompt = "以下是普通话的句子。" if spoken_as == "zh" else None
+    whisper = WhisperModel(model, device="cpu", compute_type="int8")
+    pairs = []
+    for number, (_, reference) in enumerate(sentences(language)):
+        segments, _ = whisper.transcribe(
+            str(folder / f"{number:03}.wav"),
+            language=spoken_as,
+            beam_size=5,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            initial_prompt=prompt,
+        )
+        heard = "".join(segment.text for segment in segments)
+        pairs.append((plain(reference, language), plain(heard, language)))
+        rate = _error_rate([pairs[-1]], language, jiwer)
+        print(f"{rate:6.1%}  {heard}" if rate else f"{rate:6.1%}")
+    print(f"{_error_rate(pairs, language, jiwer):6.2%}  of {len(pairs)} sentences")
+
+
+def _error_rate(pairs: list[tuple[str, str]], language: str, jiwer: object) -> float:
+    rate = getattr(jiwer, "wer" if language == "en" else "cer")
+    references, hypotheses = zip(*pairs, strict=True)
+    return float(rate(list(references), list(hypotheses)))
+
+
+def plain(text: str, language: str) -> str:
+    """Keep what is spoken: letters and digits, words apart in English."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    if language == "en":
+        return " ".join(re.sub(r"[^\w]+", " ", text.replace("'", "")).split())
+    if language in ("zh", "mixed"):
+        from opencc import OpenCC
+
+        text = OpenCC("t2s").convert(text)
+    return "".join(c for c in text if unicodedata.category(c)[0] in "LN")
+
+
+if __name__ == "__main__":
+    step, language, *rest = sys.argv[1:]
+    if step == "speak":
+        speak(language, rest[0], Path(rest[1]))
+    else:
+        score(language, Path(rest[0]), rest[1])
