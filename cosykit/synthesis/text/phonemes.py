@@ -5,6 +5,7 @@ import threading
 from typing import Protocol
 
 from cosykit.errors import InputError
+from cosykit.synthesis.text.english.beside_mandarin import beside_mandarin
 from cosykit.types import Language, Sentence, Span
 
 _SPACE_BEFORE_MARK = re.compile(r" +(?=[,.;:!?…])")
@@ -28,7 +29,8 @@ class Phonemizer:
             InputError: A user's reading is no reading, or the language's dictionary
                 is not installed.
         """
-        parts = [self._span(span).strip() for span in sentence.spans]
+        beside = any(span.language == "zh" for span in sentence.spans)
+        parts = [self._span(span, beside).strip() for span in sentence.spans]
         joined = " ".join(part for part in parts if part)
         return _SPACE_BEFORE_MARK.sub("", joined)
 
@@ -36,9 +38,12 @@ class Phonemizer:
         """Load a language ahead of its first use."""
         self._for(language)
 
-    def _span(self, span: Span) -> str:
+    def _span(self, span: Span, beside_zh: bool) -> str:
         if span.reading is None:
-            return self._for(span.language).phonemes(span.text)
+            phonemes = self._for(span.language).phonemes(span.text)
+            if beside_zh and span.language == "en":
+                return beside_mandarin(phonemes)
+            return phonemes
         if span.reading.startswith("/"):
             return span.reading.strip("/")
         from cosykit.synthesis.text.mandarin.phonemizer import MandarinPhonemizer
