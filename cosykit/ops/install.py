@@ -184,7 +184,7 @@ class _Install:
 
     def _build_from_hub(self, source: HubSource) -> Bundle:
         self._say(
-            f"This version fetches and checks {self._spec.id}, but cannot convert it yet"
+            f"This version fetches {self._spec.id} but cannot convert it yet"
         )
         files = self._obtain(source)
         raise ModelLoadError(
