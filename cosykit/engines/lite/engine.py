@@ -185,10 +185,13 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
     # Hashing takes 0.1 s or so, and opening the session does not need its answer.
     with ThreadPoolExecutor(max_workers=1) as beside:
         checked = beside.submit(bundle.check)
-        session = open_session(
-            graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
-        )
-        checked.result()
+        try:
+            session = open_session(
+                graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
+            )
+        finally:
+            # A changed file explains why the session could not be opened.
+            checked.result()
     info = EngineInfo(
         model=model,
         provider=session.provider,
