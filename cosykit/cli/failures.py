@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import typer
 
-from cosykit.errors import CosykitError
+from cosykit.errors import CosykitError, ResourceError
 
 
 @contextmanager
@@ -26,6 +26,15 @@ def told_failures(*, debug: bool) -> Iterator[None]:
             traceback.print_exc()
         tell(error.message, error.hint)
         raise SystemExit(error.exit_code) from error
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        where = f"{error.filename}: " if error.filename else ""
+        tell(
+            f"the system refuses: {where}{error.strerror or error}",
+            "Check permissions and disk space; --debug shows where it happened",
+        )
+        raise SystemExit(ResourceError.exit_code) from error
     except Exception as error:
         if debug:
             traceback.print_exc()

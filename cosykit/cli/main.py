@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from io import FileIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -22,6 +23,7 @@ from cosykit.cli.models import models
 from cosykit.cli.say import say
 from cosykit.cli.serve import serve
 from cosykit.cli.voices import voices
+from cosykit.errors import ResourceError
 
 app = typer.Typer(
     name="cosykit",
@@ -37,10 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit with its code; see `cosykit.errors` for the codes."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     signal.signal(signal.SIGTERM, _terminate)
+    _open_closed_streams()
     _print_any_character()
     ordered = common_options_first(given)
     debug = "--debug" in ordered or bool(os.environ.get("COSYKIT_DEBUG"))
     with told_failures(debug=debug):
+        _check_folder()
         app(ordered, prog_name="cosykit")
     raise SystemExit(0)
 
@@ -102,6 +106,31 @@ def common_options(
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     """Unwind on SIGTERM, so that no half-written file stays behind."""
     raise SystemExit(128 + number)
+
+
+def _open_closed_streams() -> None:
+    """Put something in the place of what the caller closed, as `>&-` does.
+
+    Otherwise a file of ours would get the descriptor, and with it what libraries print.
+    Standard output opens for reading only: what is written to it fails, and is told.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            unbuffered = FileIO(os.open(os.devnull, flags), mode)
+            setattr(sys, name, TextIOWrapper(unbuffered, write_through=True))
+
+
+def _check_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise ResourceError(
+            "the current folder was deleted", hint="Change to another one with cd"
+        ) from error
 
 
 def _print_any_character() -> None:

@@ -11,7 +11,10 @@ from cosykit.cli.context import Json, ModelsDir, load_configuration
 from cosykit.cli.output import note, print_json, print_table
 
 if TYPE_CHECKING:
+    from cosykit.hub.bundle import Bundle
     from cosykit.spec import ModelSpec
+
+State = Literal["installed", "broken", "partial", "available"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class ModelRow:
     title: str
     languages: tuple[str, ...]
     sample_rate: int
-    state: Literal["installed", "broken", "partial", "available"]
+    state: State
     precisions: tuple[str, ...] = ()
     size_bytes: int = 0
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -93,14 +96,13 @@ def _row(spec: "ModelSpec", folder: Path, *, verify: bool) -> ModelRow:
         return ModelRow(*facts, "broken", problems={"manifest.json": error.message})
     if bundle is None:
         begun_bytes = staging.size_bytes
-        state: Literal["partial", "available"] = (
-            "partial" if begun_bytes else "available"
-        )
+        state: State = "partial" if begun_bytes else "available"
         return ModelRow(*facts, state, size_bytes=begun_bytes)
-    problems: Mapping[str, str] = {}
     if verify:
         kept = {f"source/{path}": why for path, why in staging.problems().items()}
         problems = {**bundle.problems(), **kept}
+    else:
+        problems = _wrong_sizes(bundle)
     return ModelRow(
         *facts,
         "broken" if problems else "installed",
@@ -108,6 +110,18 @@ def _row(spec: "ModelSpec", folder: Path, *, verify: bool) -> ModelRow:
         bundle.size_bytes,
         problems,
     )
+
+
+def _wrong_sizes(bundle: "Bundle") -> dict[str, str]:
+    """Compare sizes only: a list has to be quick, `--verify` compares the hashes."""
+    found = {}
+    for path, digest in bundle.manifest.graphs.items():
+        graph = bundle.folder / path
+        if not graph.is_file():
+            found[path] = "missing"
+        elif graph.stat().st_size != digest.size_bytes:
+            found[path] = f"not {digest.size_bytes} bytes long"
+    return found
 
 
 def _refuse_broken(rows: Sequence[ModelRow]) -> None:

@@ -1,5 +1,6 @@
 """Open the model that a command speaks with, and offer to install it."""
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ def open_model(settings: "Settings") -> "Synthesizer":
     model = choose_model(settings.model)
     try:
         if model == LITE.id and read_bundle(settings.models_dir, model) is None:
-            note("Preparing the embedded voice; this happens once ...")
+            _install(model, settings)
         return load(model, settings)
     except ModelLoadError as error:
         if not _may_install(model, error):
@@ -76,15 +77,20 @@ def _may_install(model: str, error: ModelLoadError) -> bool:
 
 
 def _install(model: str, settings: "Settings") -> None:
-    # In a process of its own, which gives back all the memory that installing takes.
+    """Install in a process of its own, which gives back all the memory it takes."""
+    note(f"Preparing {model}; this happens once")
     command = [sys.executable, "-m", "cosykit", "install", model]
-    done = subprocess.run(  # noqa: S603  (our own command, no outside words)
+    child = subprocess.Popen(  # noqa: S603  (our own command, no outside words)
         [*command, "--models-dir", str(settings.models_dir)],
         stdout=sys.stderr,
-        check=False,
+        # Our settings are known to be right; the child need not look for a file.
+        env={**os.environ, "COSYKIT_CONFIG": os.devnull},
     )
-    if done.returncode != 0:
-        raise ModelLoadError(
-            f"{model} could not be installed",
-            hint=f"The lines above say why; try again with: cosykit install {model}",
-        )
+    try:
+        code = child.wait()
+    except BaseException:
+        child.terminate()  # it cleans up, which it could not if it were killed
+        child.wait()
+        raise
+    if code != 0:
+        raise typer.Exit(code)  # the child has told why

@@ -56,7 +56,7 @@ def _without_broken_bytes(text: str) -> str:
 
 
 def _read_standard_input(*, asked: bool) -> str:
-    if sys.stdin is None or (sys.stdin.isatty() and not asked):
+    if sys.stdin.isatty() and not asked:
         raise InputError(
             "there is no text to speak",
             hint='Give it as an argument, such as cosykit say "Hello", with -f FILE, '

@@ -1,6 +1,7 @@
 """Look the machine and the installation over, and name a remedy for what is wrong."""
 
 import errno
+import os
 import platform
 import shutil
 import socket
@@ -160,7 +161,7 @@ def _resources(settings: Settings) -> Iterator[Finding]:
 
 def _existing(folder: Path) -> Path:
     """Find the nearest folder above that exists."""
-    while not folder.exists():
+    while not os.path.exists(folder):  # noqa: PTH110  (Path.exists may raise)
         folder = folder.parent
     return folder
 
@@ -187,6 +188,8 @@ def _listen_problem(server: ServerSettings) -> str | None:
         with socket.socket(family, kind, protocol) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
+    except UnicodeError:  # what a name such as `a..b` ends with
+        return "the address is not well formed"
     except OSError as error:
         return "in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
     return None

@@ -183,9 +183,7 @@ class _Install:
         )
 
     def _build_from_hub(self, source: HubSource) -> Bundle:
-        self._say(
-            f"This version fetches {self._spec.id} but cannot convert it yet"
-        )
+        self._say(f"This version fetches {self._spec.id} but cannot convert it yet")
         files = self._obtain(source)
         raise ModelLoadError(
             f"this version of CosyKit cannot convert {self._spec.id} yet",

@@ -3,6 +3,7 @@
 import errno
 import logging
 import math
+import os
 import signal
 import socket
 from types import FrameType
@@ -24,6 +25,8 @@ _BACKLOG = 2048
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM, then finish what runs and return.
 
+    A model that is still being loaded is not waited for: the process ends.
+
     Raises:
         ResourceError: The address cannot be listened on.
         CosykitError: The model cannot be loaded.
@@ -42,8 +45,20 @@ def serve(settings: Settings) -> None:
             signal.signal(number, stop)
         _log.info("listening on %s (try it there, API on /docs)", _address(listener))
         server.run(sockets=[listener])
+    if service.state == "loading":
+        _leave()
     if service.failure:
         raise service.failure
+
+
+def _leave() -> None:
+    """End the process under a thread that loads a model.
+
+    Such a thread can neither be stopped nor survive the end of the interpreter: ONNX
+    Runtime would abort the process.
+    """
+    logging.shutdown()
+    os._exit(0)
 
 
 def create_server(service: SpeechService) -> uvicorn.Server:

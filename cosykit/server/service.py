@@ -152,7 +152,7 @@ class SpeechService:
 
 
 async def _load_in_background(settings: Settings) -> Synthesizer:
-    """Load in a daemon thread: a server that is stopped meanwhile just ends."""
+    """Load in a daemon thread: a server that is stopped meanwhile does not wait."""
     loading: Future[Synthesizer] = Future()
     loading.set_running_or_notify_cancel()
 

@@ -12,6 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from cosykit.hub.bundle import Manifest, write_manifest
+from cosykit.hub.verify import FileDigest
 from tests.cli.conftest import Run, Start
 
 
@@ -78,6 +80,32 @@ def test_model_is_removed(run: Run, folder: Path) -> None:
     assert "lite is not installed" in outcome.err
 
 
+def test_model_without_its_graph_is_listed_as_broken(run: Run, folder: Path) -> None:
+    write_manifest(
+        folder / "models",
+        Manifest(
+            model="lite",
+            source="test",
+            source_files={},
+            graphs={"int8/kokoro.onnx": FileDigest(4, "0" * 64)},
+            converter="test",
+        ),
+    )
+    graph = folder / "models" / "lite" / "int8" / "kokoro.onnx"
+    graph.parent.mkdir()
+    assert lite_state(run) == "broken"
+    graph.write_bytes(b"abc")
+    assert lite_state(run) == "broken"
+    graph.write_bytes(b"abcd")
+    assert lite_state(run) == "installed"
+
+
+def lite_state(run: Run) -> str:
+    listed = json.loads(run("models", "--json").out)
+    (state,) = (model["state"] for model in listed if model["id"] == "lite")
+    return str(state)
+
+
 def test_folder_beside_the_models_is_never_removed(run: Run, folder: Path) -> None:
     (folder / "models").mkdir()
     (folder / "precious").mkdir()
@@ -121,6 +149,25 @@ def test_doctor_reports_every_finding(run: Run, tone: Path, offline: None) -> No
     subjects = {finding["subject"] for finding in findings}
     assert {"platform", "cpu", "gpu", "runtime", "memory", "disk", "port"} <= subjects
     assert "plug-in tone" in run("doctor").out
+
+
+def test_doctor_reports_a_models_folder_that_cannot_be_looked_at(
+    run: Run, tone: Path, offline: None
+) -> None:
+    """A name too long fails for every user, as a forbidden folder does for most."""
+    findings = json.loads(run("doctor", "--json", "--models-dir", "x" * 300).out)
+    assert "problem" in {finding["state"] for finding in findings}
+    assert "disk" in {finding["subject"] for finding in findings}
+
+
+def test_doctor_reports_hosts_that_are_no_names(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_SERVER_HOST", "a..b")
+    monkeypatch.setenv("COSYKIT_HUB_ENDPOINT", "https://a..b")
+    findings = json.loads(run("doctor", "--json").out)
+    states = {finding["subject"]: finding["state"] for finding in findings}
+    assert (states["port"], states["hub"]) == ("warning", "warning")
 
 
 def test_doctor_ends_with_code_1_on_a_problem(

@@ -193,3 +193,46 @@ def test_character_that_the_terminal_lacks_is_escaped(folder: Path) -> None:
     )
     assert done.returncode == 0
     assert rb"\u91cd" in done.stdout
+
+
+def ended(shell_line: str) -> tuple[int, str]:
+    """Run a line of shell with our interpreter as `$PYTHON`; give its code and errors.
+
+    The line is all that touches the standard streams.
+    """
+    done = subprocess.run(
+        ["/bin/sh", "-c", shell_line],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHON": sys.executable},
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+@pytest.mark.parametrize("command", ["config", "config --json", "models"])
+def test_full_disk_behind_standard_output_is_told(folder: Path, command: str) -> None:
+    code, error = ended(f'"$PYTHON" -m cosykit {command} > /dev/full')
+    assert code == 6
+    assert "No space left on device" in error
+    assert "This is a bug" not in error
+
+
+def test_closed_standard_output_is_told(folder: Path) -> None:
+    code, error = ended('"$PYTHON" -m cosykit config >&-')
+    assert code == 6
+    assert error.startswith("error: ")
+    assert "This is a bug" not in error
+
+
+def test_closed_streams_do_not_matter_to_what_needs_none(tone: Path) -> None:
+    code, _ = ended('"$PYTHON" -m cosykit say Hello -o a.wav <&- >&- 2>&-')
+    assert code == 0
+    assert (tone / "a.wav").stat().st_size > 10_000
+
+
+def test_deleted_folder_is_told(folder: Path) -> None:
+    code, error = ended('mkdir x && cd x && rmdir ../x && "$PYTHON" -m cosykit config')
+    assert code == 6
+    assert "the current folder was deleted" in error

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,34 @@ def test_offer_to_install_may_be_declined(
     assert process.wait(timeout=20) == 4
     assert "Install lite now? [Y/n]" in shown
     assert "Run: cosykit install lite --repair" in shown
+
+
+@pytest.mark.parametrize(
+    "command", [("say", "x"), ("voices",), ("serve", "--port", "0"), ("bench",)]
+)
+def test_embedded_voice_that_cannot_be_installed_is_told_once(
+    start: Start, folder: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "elsewhere").symlink_to(folder / "gone" / "models")
+    (folder / "other.yaml").write_text("models_dir: elsewhere\n")
+    process = start(*command, "--config", "other.yaml")
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 6
+    assert error.decode().count("error: ") == 1
+
+
+def test_terminated_first_run_leaves_no_half_made_model(
+    start: Start, folder: Path
+) -> None:
+    process = start("say", "x")
+    while process.poll() is None and not half_made(folder):
+        select.select([], [], [], 0.005)
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert not half_made(folder)
+    assert not list(folder.rglob("*.onnx"))
+
+
+def half_made(folder: Path) -> list[Path]:
+    return [*folder.rglob("*.joined"), *folder.rglob("*.tmp")]

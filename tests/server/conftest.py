@@ -22,6 +22,7 @@ tone = cosykit_tone:open_engine
 counting = tests.synthesis.counting_engine:open_engine
 buggy = tests.synthesis.counting_engine:open_with_bug
 missing = tests.synthesis.counting_engine:open_missing
+endless = tests.synthesis.counting_engine:open_never
 """
 
 

@@ -1,5 +1,6 @@
 """An engine for tests: speaks words as silence and counts what is done to it."""
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
@@ -95,3 +96,9 @@ def open_with_bug(model: str, settings: Settings) -> CountingEngine:
 
 def open_missing(model: str, settings: Settings) -> CountingEngine:
     raise ModelLoadError(f"{model} is broken", hint="Mend it")
+
+
+def open_never(model: str, settings: Settings) -> CountingEngine:
+    logging.getLogger("cosykit").info("loading")
+    threading.Event().wait()
+    raise AssertionError
