@@ -1,6 +1,6 @@
 """The facts of each model that code needs before any file of it is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -43,4 +43,36 @@ LITE = ModelSpec(
     precisions=("int8",),
 )
 
-SPECS = MappingProxyType({spec.id: spec for spec in (LITE,)})
+COSYVOICE_300M_SFT = ModelSpec(
+    id="cosyvoice-300m-sft",
+    family="cosyvoice",
+    title="CosyVoice-300M-SFT, seven built-in voices",
+    sample_rate=22_050,
+    languages=("zh", "en", "ja", "yue", "ko"),
+    graphs=(),
+    precisions=("int8", "int4", "fp16", "fp32"),
+)
+
+COSYVOICE_300M = replace(
+    COSYVOICE_300M_SFT,
+    id="cosyvoice-300m",
+    title="CosyVoice-300M, voices cloned from a recording",
+)
+
+COSYVOICE_300M_INSTRUCT = replace(
+    COSYVOICE_300M_SFT,
+    id="cosyvoice-300m-instruct",
+    title="CosyVoice-300M-Instruct, voices that follow instructions",
+)
+
+SPECS = MappingProxyType(
+    {
+        spec.id: spec
+        for spec in (
+            LITE,
+            COSYVOICE_300M_SFT,
+            COSYVOICE_300M,
+            COSYVOICE_300M_INSTRUCT,
+        )
+    }
+)

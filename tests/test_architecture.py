@@ -42,6 +42,7 @@ OWNERS = {
     "onnxruntime": ("runtime",),
     "onnx": ("convert",),
     "av": ("audio",),
+    "httpx2": ("hub",),
     "soxr": ("audio",),
     "starlette": ("server",),
     "uvicorn": ("server",),

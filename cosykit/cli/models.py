@@ -1,6 +1,7 @@
-"""`cosykit models`: what can be installed, what is, and how to remove it."""
+"""`cosykit models`: what can be installed, what is, whether it is whole; remove it."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,24 +14,35 @@ if TYPE_CHECKING:
     from cosykit.hub.bundle import Bundle
     from cosykit.spec import ModelSpec
 
-State = Literal["installed", "broken", "available"]
+State = Literal["installed", "broken", "partial", "available"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model and how it stands on this machine."""
+    """A model and how it stands on this machine.
+
+    Attributes:
+        state: `partial` while its download is not done.
+        size_bytes: What the installed graphs, or the begun download, take.
+        problems: What is wrong with which file, as far as it was looked at.
+    """
 
     id: str
     title: str
     languages: tuple[str, ...]
     sample_rate: int
     state: State
-    precisions: tuple[str, ...]
-    size_bytes: int
+    precisions: tuple[str, ...] = ()
+    size_bytes: int = 0
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
 def models(
     context: typer.Context,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Read all of the installed ones, check hashes."),
+    ] = False,
     remove: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Delete an installed model.")
     ] = None,
@@ -44,10 +56,17 @@ def models(
     if remove is not None:
         _remove(folder, remove)
         return
-    rows = [_row(spec, folder) for spec in SPECS.values()]
+    rows = [_row(spec, folder, verify=verify) for spec in SPECS.values()]
     if json:
         print_json([asdict(row) for row in rows])
-        return
+    else:
+        _print(rows)
+        note(f"\nModels folder: {folder}")
+    if verify:
+        _refuse_broken(rows)
+
+
+def _print(rows: Sequence[ModelRow]) -> None:
     print_table(
         ("id", "model", "languages", "state", "precisions", "size"),
         [
@@ -62,31 +81,62 @@ def models(
             for row in rows
         ],
     )
-    note(f"\nModels folder: {folder}")
 
 
-def _row(spec: "ModelSpec", folder: Path) -> ModelRow:
+def _row(spec: "ModelSpec", folder: Path, *, verify: bool) -> ModelRow:
     from cosykit.errors import ModelLoadError
     from cosykit.hub.bundle import read_bundle
+    from cosykit.hub.staging import Staging
 
     facts = (spec.id, spec.title, spec.languages, spec.sample_rate)
+    staging = Staging(folder, spec.id)
     try:
         bundle = read_bundle(folder, spec.id)
-    except ModelLoadError:
-        return ModelRow(*facts, "broken", (), 0)
+    except ModelLoadError as error:
+        return ModelRow(*facts, "broken", problems={"manifest.json": error.message})
     if bundle is None:
-        return ModelRow(*facts, "available", (), 0)
-    state: State = "installed" if _has_every_graph(bundle) else "broken"
-    return ModelRow(*facts, state, bundle.precisions, bundle.size_bytes)
+        begun_bytes = staging.size_bytes
+        state: State = "partial" if begun_bytes else "available"
+        return ModelRow(*facts, state, size_bytes=begun_bytes)
+    if verify:
+        kept = {f"source/{path}": why for path, why in staging.problems().items()}
+        problems = {**bundle.problems(), **kept}
+    else:
+        problems = _wrong_sizes(bundle)
+    return ModelRow(
+        *facts,
+        "broken" if problems else "installed",
+        bundle.precisions,
+        bundle.size_bytes,
+        problems,
+    )
 
 
-def _has_every_graph(bundle: "Bundle") -> bool:
-    """Compare sizes only: a list has to be quick, and `doctor` compares the hashes."""
+def _wrong_sizes(bundle: "Bundle") -> dict[str, str]:
+    """Compare sizes only: a list has to be quick, `--verify` compares the hashes."""
+    found = {}
     for path, digest in bundle.manifest.graphs.items():
         graph = bundle.folder / path
-        if not graph.is_file() or graph.stat().st_size != digest.size_bytes:
-            return False
-    return True
+        if not graph.is_file():
+            found[path] = "missing"
+        elif graph.stat().st_size != digest.size_bytes:
+            found[path] = f"not {digest.size_bytes} bytes long"
+    return found
+
+
+def _refuse_broken(rows: Sequence[ModelRow]) -> None:
+    from cosykit.errors import ModelLoadError
+
+    broken = [row for row in rows if row.problems]
+    for row in broken:
+        for path, problem in row.problems.items():
+            note(f"{row.id}: {path}: {problem}")
+    if broken:
+        repairs = ", ".join(f"cosykit install {row.id} --repair" for row in broken)
+        raise ModelLoadError(
+            f"not whole: {', '.join(row.id for row in broken)}",
+            hint=f"Run: {repairs}",
+        )
 
 
 def _remove(folder: Path, model: str) -> None:

@@ -187,13 +187,29 @@ class HubSettings(Section):
     """Where models are downloaded from."""
 
     source: HubSource = Field(
-        default="auto", description="Model hub; auto takes the faster"
+        default="auto", description="Model hub; auto takes the first to answer"
     )
     endpoint: Annotated[str, AfterValidator(_web_address)] = Field(
         default="",
         description="Address of a mirror of the hub; empty for the hub itself",
     )
     offline: bool = Field(default=False, description="Never use the network")
+    strict: bool = Field(
+        default=False,
+        description="Refuse files that are not the ones CosyKit was tested with",
+    )
+    timeout_s: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        description="Longest silence of a hub before another try",
+    )
+    retries: int = Field(
+        default=6,
+        ge=0,
+        le=100,
+        description="Tries after a failed one, as long as nothing more arrives",
+    )
 
 
 class LogSettings(Section):

@@ -3,6 +3,7 @@
     models/<model id>/
       manifest.json     what was installed, from what, with which hashes
       voices/           saved voices
+      source/           what was downloaded, until it is converted (see staging.py)
       int8/ fp32/ ...   the graphs of that quantization level
 
 The manifest is written last: a folder without one does not count as a model.
@@ -28,7 +29,10 @@ class Manifest(BaseModel):
 
     Attributes:
         source: Where the weights came from, in words.
+        repository: Repository on a hub; empty where there is none.
+        revision: Revision of the repository: a commit where the hub tells it.
         source_files: Digest of every source file by its name.
+        unexpected: What CosyKit knew of each source file that turned out another.
         graphs: Digest of every graph by its path inside the bundle.
         converter: Version of CosyKit that wrote the graphs.
     """
@@ -38,7 +42,10 @@ class Manifest(BaseModel):
     schema_version: Literal[1] = SCHEMA_VERSION
     model: str
     source: str
+    repository: str = ""
+    revision: str = ""
     source_files: Mapping[str, FileDigest]
+    unexpected: Mapping[str, FileDigest] = {}
     graphs: Mapping[str, FileDigest]
     converter: str
 

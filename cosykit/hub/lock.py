@@ -5,19 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cosykit.errors import BusyError
 from cosykit.hub.atomic import translate_os_error
+from cosykit.hub.progress import Say, silent
 
 
 @contextmanager
-def install_lock(models_dir: Path, model: str, *, wait: bool = True) -> Iterator[None]:
+def install_lock(models_dir: Path, model: str, say: Say = silent) -> Iterator[None]:
     """Hold the lock of a model; the system frees it when the process dies.
 
-    Args:
-        wait: Whether to wait for another install to end, or to refuse at once.
+    Waits for an install in another process, and says so.
 
     Raises:
-        BusyError: Another process installs the model and `wait` is off.
         ResourceError: The models folder cannot be written.
     """
     path = models_dir / f".{model}.lock"
@@ -28,10 +26,8 @@ def install_lock(models_dir: Path, model: str, *, wait: bool = True) -> Iterator
         raise translate_os_error(error, path) from error
     with handle:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError as error:
-            raise BusyError(
-                f"{model} is being installed by another process",
-                hint="Wait for it to end, then try again",
-            ) from error
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Waiting for another process that installs {model} ...")
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -18,6 +18,8 @@ from cosykit.engines.open import choose_model, load
 from cosykit.errors import CosykitError, ModelLoadError
 from cosykit.hub.bundle import read_bundle
 from cosykit.hub.catalog import CATALOG
+from cosykit.hub.http import responds
+from cosykit.hub.hubs import configured_hubs, is_offline
 from cosykit.plugins import inspect_plugins
 from cosykit.runtime.cores import cpu_features, cpu_name, usable_cores
 from cosykit.runtime.providers import nvidia_gpus
@@ -194,41 +196,33 @@ def _listen_problem(server: ServerSettings) -> str | None:
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:
-    from huggingface_hub import constants, get_token
-
-    token = "with a token" if get_token() else "without a token"
-    endpoint = settings.hub.endpoint or constants.ENDPOINT
-    if settings.hub.offline or constants.is_offline_mode():
-        yield Finding("hub", "ok", f"{endpoint} {token}, offline by configuration")
+    if is_offline(settings.hub):
+        yield Finding("hub", "ok", "not used, offline by configuration")
         return
-    if _answers(endpoint):
-        yield Finding("hub", "ok", f"{endpoint} answers, {token}")
-        return
-    yield Finding(
-        "hub",
-        "warning",
-        f"{endpoint} does not answer within {_HUB_TIMEOUT_S:g} s; "
-        "the embedded voice needs no hub",
-        _hub_remedy(settings.hub),
-    )
-
-
-def _answers(endpoint: str) -> bool:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(endpoint)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        with socket.create_connection((parts.hostname or "", port), _HUB_TIMEOUT_S):
-            return True
-    except (OSError, UnicodeError):
-        return False
+    hubs = configured_hubs(settings.hub)
+    reached = [hub for hub in hubs if responds(hub.endpoint, _HUB_TIMEOUT_S)]
+    for hub in hubs:
+        token = "with a token" if hub.token else "without a token"
+        place = f"{hub.title} at {hub.endpoint}"
+        if hub in reached:
+            yield Finding("hub", "ok", f"{place} answers, {token}")
+            continue
+        silent = f"{place} does not answer within {_HUB_TIMEOUT_S:g} s"
+        if reached:
+            yield Finding("hub", "ok", f"{silent}; the other hub does")
+        else:
+            yield Finding(
+                "hub",
+                "warning",
+                f"{silent}; the embedded voice needs no hub",
+                _hub_remedy(settings.hub),
+            )
 
 
 def _hub_remedy(hub: HubSettings) -> str:
     if hub.endpoint:
         return "Check hub.endpoint"
-    return "Set hub.endpoint to a mirror, or hub.source: modelscope"
+    return "Check the network and HTTPS_PROXY, or set hub.endpoint to a mirror"
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:

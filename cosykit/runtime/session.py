@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.errors import ModelLoadError, RuntimeSetupError
+from cosykit.runtime.binding import OrtBinding, bind
 from cosykit.runtime.cores import int8_saturates
 from cosykit.runtime.providers import ORT_NAMES, Provider
 from cosykit.runtime.wheel import import_runtime
@@ -35,6 +36,12 @@ class _OrtSession(Protocol):
         feeds: Mapping[str, Tensor],
         options: _RunOptions | None = None,
     ) -> list[Tensor]: ...
+
+    def io_binding(self) -> OrtBinding: ...
+
+    def run_with_iobinding(
+        self, binding: OrtBinding, options: _RunOptions | None = None
+    ) -> None: ...
 
     def get_providers(self) -> list[str]: ...
 
@@ -126,6 +133,24 @@ class Session:
             if cancellation.requested:
                 raise RunCancelledError from error
             raise
+
+    def run_in_place(
+        self,
+        feeds: Mapping[str, Tensor],
+        outputs: Sequence[str],
+        in_place: Mapping[str, Tensor],
+    ) -> list[Tensor]:
+        """Run the graph once and let it write into arrays, some of which may be feeds.
+
+        Args:
+            feeds: Contiguous arrays.
+            outputs: The outputs to return.
+            in_place: Contiguous arrays by the output that is to be written there.
+        """
+        binding = self._session.io_binding()
+        bind(binding, feeds, outputs, in_place)
+        self._session.run_with_iobinding(binding)
+        return binding.copy_outputs_to_cpu()[: len(outputs)]
 
 
 def open_session(graph: Path, settings: SessionSettings) -> Session:

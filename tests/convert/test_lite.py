@@ -22,7 +22,7 @@ from onnx.numpy_helper import from_array
 from cosykit.convert.lite import optimize_lite
 from cosykit.engines.lite.voices import load_styles
 from cosykit.errors import ModelLoadError
-from cosykit.hub.catalog import find_entry
+from cosykit.hub.catalog import PackagedSource, find_entry
 from cosykit.hub.packaged import join_parts
 from cosykit.runtime.session import SessionSettings, open_session
 
@@ -177,7 +177,9 @@ def test_file_that_is_no_graph_is_named(tmp_path: Path) -> None:
 def voice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("voice")
     source, target = folder / "source.onnx", folder / "target.onnx"
-    join_parts(find_entry("lite").source, source)
+    packaged = find_entry("lite").source
+    assert isinstance(packaged, PackagedSource)
+    join_parts(packaged, source)
     optimize_lite(source, target)
     return source, target
 

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from cosykit.errors import ModelLoadError
-from cosykit.hub.catalog import CATALOG
+from cosykit.hub.catalog import LITE_SOURCE as SOURCE
 from cosykit.hub.packaged import join_parts
 from cosykit.hub.verify import digest_of
-
-SOURCE = CATALOG["lite"].source
 
 
 def test_parts_join_to_the_known_file(tmp_path: Path) -> None:

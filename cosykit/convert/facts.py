@@ -1,0 +1,143 @@
+"""Read the facts of a model from its HyperPyYAML file, and run nothing of it.
+
+    facts = read_facts(Path("cosyvoice.yaml"))
+    facts.section("llm", "text_encoder").integer("num_blocks")
+
+The official files name Python classes to build (`!new:`), functions to hand on
+(`!name:`) and to call (`!apply:`), and refer to other keys (`!ref <sample_rate>`). This
+reader looks at the numbers and strings below such tags and follows the references.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from cosykit.errors import ModelLoadError
+
+_REFERENCE_TAG = "!ref"
+_CLASS_TAG = "!new:"
+_REFERENCE = re.compile(r"<(\w+)>")
+_LONGEST_BYTES = 1_000_000
+# More references in a row than this are a circle.
+_LONGEST_CHAIN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A mapping of the file, asked for facts by name.
+
+    Every question raises a `ModelLoadError` when its fact is missing or of another
+    kind.
+    """
+
+    root: MappingNode
+    node: MappingNode
+    place: str
+
+    @property
+    def class_name(self) -> str:
+        """The class that upstream would build from this mapping, without its module."""
+        return str(self.node.tag).removeprefix(_CLASS_TAG).rpartition(".")[2]
+
+    def section(self, *names: str) -> "Facts":
+        """Descend into mappings."""
+        facts = self
+        for name in names:
+            node = facts._find(name)
+            if not isinstance(node, MappingNode):
+                raise facts._wrong(name, "no mapping")
+            facts = Facts(self.root, node, f"{facts.place}{name}.")
+        return facts
+
+    def integer(self, name: str) -> int:
+        """Give a whole number."""
+        return self._whole(name, self._find(name))
+
+    def number(self, name: str) -> float:
+        """Give a number."""
+        try:
+            return float(self.text(name))
+        except ValueError:
+            raise self._wrong(name, "no number") from None
+
+    def text(self, name: str) -> str:
+        """Give a scalar as it is written."""
+        node = self._find(name)
+        if not isinstance(node, ScalarNode):
+            raise self._wrong(name, "no scalar")
+        return str(node.value)
+
+    def integers(self, name: str) -> Sequence[int]:
+        """Give a sequence of whole numbers."""
+        return self._wholes(name, self._find(name))
+
+    def rows(self, name: str) -> Sequence[Sequence[int]]:
+        """Give a sequence of sequences of whole numbers."""
+        rows = self._items(name, self._find(name))
+        return tuple(self._wholes(name, row) for row in rows)
+
+    def _wholes(self, name: str, node: Node) -> Sequence[int]:
+        return tuple(self._whole(name, item) for item in self._items(name, node))
+
+    def _items(self, name: str, node: Node) -> Sequence[Node]:
+        if not isinstance(node, SequenceNode):
+            raise self._wrong(name, "no sequence")
+        return tuple(self._followed(item) for item in node.value)
+
+    def _whole(self, name: str, node: Node) -> int:
+        try:
+            return int(node.value)
+        except (TypeError, ValueError):
+            raise self._wrong(name, "no whole number") from None
+
+    def _find(self, name: str) -> Node:
+        return self._followed(self._child(self.node, name))
+
+    def _followed(self, node: Node) -> Node:
+        for _ in range(_LONGEST_CHAIN):
+            if str(node.tag) != _REFERENCE_TAG:
+                return node
+            named = _REFERENCE.fullmatch(str(node.value).strip())
+            if named is None:
+                raise _unreadable(f"{node.value} is no plain reference")
+            node = self._child(self.root, named[1])
+        raise _unreadable(f"{node.value} refers to itself")
+
+    def _child(self, parent: MappingNode, name: str) -> Node:
+        for key, child in parent.value:
+            if key.value == name and isinstance(child, Node):
+                return child
+        place = "" if parent is self.root else self.place
+        raise _unreadable(f"{place}{name} is missing")
+
+    def _wrong(self, name: str, fault: str) -> ModelLoadError:
+        return _unreadable(f"{self.place}{name} is {fault}")
+
+
+def read_facts(path: Path) -> Facts:
+    """Read a HyperPyYAML file.
+
+    Raises:
+        ModelLoadError: The file is missing, too large, or not YAML.
+    """
+    try:
+        if path.stat().st_size > _LONGEST_BYTES:
+            raise _unreadable(f"{path.name} has more than {_LONGEST_BYTES} bytes")
+        root = YAML(typ="safe", pure=True).compose(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, YAMLError, RecursionError) as error:
+        raise _unreadable(f"{path.name}: {error}") from error
+    if not isinstance(root, MappingNode):
+        raise _unreadable(f"{path.name} holds no mapping")
+    return Facts(root, root, "")
+
+
+def _unreadable(reason: str) -> ModelLoadError:
+    return ModelLoadError(
+        f"the model's description cannot be used: {reason}",
+        hint="Fetch it again with: cosykit install --repair",
+    )

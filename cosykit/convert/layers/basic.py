@@ -1,0 +1,156 @@
+"""Linear maps, embeddings, normalisation and activations."""
+
+from abc import abstractmethod
+
+from cosykit.convert.graph import Value
+from cosykit.convert.module import Module, ModuleList, Parameter
+
+
+class Layer(Module):
+    """A module that maps one tensor to one."""
+
+    @abstractmethod
+    def __call__(self, x: Value) -> Value:
+        """Add the layer's nodes to the tensor's graph."""
+
+
+class Sequential(ModuleList[Layer]):
+    """Layers one after the other."""
+
+    def __init__(self, *layers: Layer) -> None:
+        super().__init__(layers)
+
+    def __call__(self, x: Value) -> Value:
+        """Apply all layers."""
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class Linear(Layer):
+    """x W^T + b on the last axis.
+
+    Source: torch.nn.Linear
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
+        self.weight = Parameter(outputs, inputs)
+        self.bias = Parameter(outputs) if bias else None
+
+    def __call__(self, x: Value) -> Value:
+        """Map (..., inputs) to (..., outputs)."""
+        graph = x.graph
+        mapped = x @ graph.weight(self.weight.key, self.weight.array.T)
+        if self.bias is None:
+            return mapped
+        return mapped + graph.weight(self.bias.key, self.bias.array)
+
+
+class LayerNorm(Layer):
+    """Normalisation over the last axis.
+
+    Source: torch.nn.LayerNorm
+    """
+
+    def __init__(self, size: int, epsilon: float = 1e-5) -> None:
+        self.weight = Parameter(size)
+        self.bias = Parameter(size)
+        self._epsilon = epsilon
+
+    def __call__(self, x: Value) -> Value:
+        """Normalise (..., size)."""
+        graph = x.graph
+        return graph.op(
+            "LayerNormalization",
+            x,
+            graph.weight(self.weight.key, self.weight.array),
+            graph.weight(self.bias.key, self.bias.array),
+            attributes={"axis": -1, "epsilon": self._epsilon},
+        )
+
+
+class Embedding(Module):
+    """A table of vectors by index.
+
+    Source: torch.nn.Embedding
+    """
+
+    def __init__(self, rows: int, size: int) -> None:
+        self.weight = Parameter(rows, size)
+
+    def __call__(self, indices: Value) -> Value:
+        """Look (...) indices up as (..., size)."""
+        graph = indices.graph
+        table = graph.weight(self.weight.key, self.weight.array)
+        return graph.op("Gather", table, indices)
+
+
+class Relu(Layer):
+    """The greater of x and 0."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Relu", x)
+
+
+class LeakyRelu(Layer):
+    """Elements above 0 as they are, those below scaled down."""
+
+    def __init__(self, slope: float) -> None:
+        self._slope = slope
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("LeakyRelu", x, attributes={"alpha": self._slope})
+
+
+class Elu(Layer):
+    """Elements above 0 as they are, e^x - 1 of those below."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Elu", x)
+
+
+class Silu(Layer):
+    """The product of x and its sigmoid."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x * x.graph.op("Sigmoid", x)
+
+
+class Gelu(Layer):
+    """The product of x and the normal distribution's integral up to x."""
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        return x.graph.op("Gelu", x)
+
+
+class Mish(Layer):
+    """The product of x and tanh(ln(1 + e^x)).
+
+    With e = e^x that tanh is (e^2 + 2 e) / (e^2 + 2 e + 2), which spares the slow
+    logarithm and tangent.
+
+    Source: torch.nn.Mish
+    """
+
+    def __call__(self, x: Value) -> Value:
+        """Apply to each element."""
+        graph = x.graph
+        # From here on the quotient is 1 in float32, and e^2 still far from overflow.
+        e = graph.op("Exp", graph.op("Min", x, graph.like(20.0)))
+        n = e * (e + 2.0)
+        return x * (n / (n + 2.0))
+
+
+def unit_length(x: Value, floor: float = 1e-12) -> Value:
+    """Scale vectors on the last axis to length one.
+
+    Source: torch.nn.functional.normalize
+    """
+    graph = x.graph
+    length = graph.op("ReduceL2", x, graph.indices(-1))
+    return x / graph.op("Max", length, graph.like(floor))

@@ -1,0 +1,135 @@
+"""Stacks of relative attention and feed-forward parts.
+
+Upstream calls them conformers and transformers. The conformers of CosyVoice have
+neither convolutions nor macaron parts, so the two differ in names and activations only.
+
+Source: cosyvoice/transformer/encoder.py ConformerEncoder, TransformerEncoder;
+cosyvoice/transformer/subsampling.py LinearNoSubsampling, LegacyLinearNoSubsampling;
+cosyvoice/transformer/positionwise_feed_forward.py PositionwiseFeedForward
+"""
+
+from collections.abc import Sequence
+
+from cosykit.convert.dimensions import EncoderDimensions
+from cosykit.convert.graph import Value
+from cosykit.convert.layers.basic import (
+    Layer,
+    LayerNorm,
+    Linear,
+    Relu,
+    Sequential,
+    Silu,
+)
+from cosykit.convert.layers.relative_attention import (
+    Cache,
+    RelativeAttention,
+    encoded_distances,
+    reach_of,
+)
+from cosykit.convert.module import Module, ModuleList
+
+_LAYER_EPSILON = 1e-12
+
+
+class _Entrance(Layer):
+    """Map to the size of the stack."""
+
+    def __init__(self, dimensions: EncoderDimensions, *activation: Layer) -> None:
+        self.out = Sequential(
+            Linear(dimensions.inputs, dimensions.size),
+            LayerNorm(dimensions.size),
+            *activation,
+        )
+        self._scale = float(dimensions.size**0.5)
+
+    def __call__(self, x: Value) -> Value:
+        """Map (batch, frames, inputs) to (batch, frames, size)."""
+        return self.out(x) * self._scale
+
+
+class _FeedForward(Layer):
+    def __init__(self, dimensions: EncoderDimensions, activation: Layer) -> None:
+        self.w_1 = Linear(dimensions.size, dimensions.hidden)
+        self.w_2 = Linear(dimensions.hidden, dimensions.size)
+        self._activation = activation
+
+    def __call__(self, x: Value) -> Value:
+        return self.w_2(self._activation(self.w_1(x)))
+
+
+class _ConformerLayer(Module):
+    def __init__(self, dimensions: EncoderDimensions) -> None:
+        self.self_attn = RelativeAttention(dimensions.size, dimensions.heads)
+        self.feed_forward = _FeedForward(dimensions, Silu())
+        self.norm_ff = LayerNorm(dimensions.size, _LAYER_EPSILON)
+        self.norm_mha = LayerNorm(dimensions.size, _LAYER_EPSILON)
+
+    def __call__(self, x: Value, distances: Value, *, causal: bool) -> Value:
+        x = x + self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
+        return x + self.feed_forward(self.norm_ff(x))
+
+
+class ConformerEncoder(Module):
+    """Encodes one whole sequence."""
+
+    def __init__(self, dimensions: EncoderDimensions, *, causal: bool) -> None:
+        self.embed = _Entrance(dimensions)
+        self.after_norm = LayerNorm(dimensions.size)
+        self.encoders = ModuleList(
+            [_ConformerLayer(dimensions) for _ in range(dimensions.layers)]
+        )
+        self._size, self._causal = dimensions.size, causal
+
+    def __call__(self, x: Value) -> Value:
+        """Map (1, frames, inputs) to (1, frames, size)."""
+        x = self.embed(x)
+        distances = encoded_distances(x.size(1), self._size)
+        for layer in self.encoders:
+            x = layer(x, distances, causal=self._causal)
+        return self.after_norm(x)
+
+
+class _TransformerLayer(Module):
+    def __init__(self, dimensions: EncoderDimensions) -> None:
+        self.self_attn = RelativeAttention(dimensions.size, dimensions.heads)
+        self.feed_forward = _FeedForward(dimensions, Relu())
+        self.norm1 = LayerNorm(dimensions.size, _LAYER_EPSILON)
+        self.norm2 = LayerNorm(dimensions.size, _LAYER_EPSILON)
+
+
+class TransformerDecoder(Module):
+    """Continues sequences, each from what the cache holds of it."""
+
+    def __init__(self, dimensions: EncoderDimensions) -> None:
+        self.embed = _Entrance(dimensions, Relu())
+        self.after_norm = LayerNorm(dimensions.size)
+        self.encoders = ModuleList(
+            [_TransformerLayer(dimensions) for _ in range(dimensions.layers)]
+        )
+
+    def __call__(
+        self, x: Value, lengths: Value, caches: Sequence[Cache], capacity: int
+    ) -> tuple[Value, Sequence[Cache]]:
+        """Add frames to the sequences.
+
+        Args:
+            x: New frames, (batch, steps, inputs): one sequence, or one step of several.
+            lengths: Frames of each sequence in the cache, int64 (batch).
+            caches: A cache a layer.
+            capacity: Frames that a cache holds.
+
+        Returns:
+            The state of each sequence's last frame, (batch, 1, size), and the caches.
+        """
+        reach = reach_of(x, lengths)
+        x = self.embed(x)
+        grown = []
+        for layer, cache in zip(self.encoders, caches, strict=True):
+            attended, cache = layer.self_attn.with_cache(
+                layer.norm1(x), cache, reach, capacity
+            )
+            grown.append(cache)
+            x = x + attended
+            x = x + layer.feed_forward(layer.norm2(x))
+        last = x.slice(1, -1, x.size(1))
+        return self.after_norm(last), grown

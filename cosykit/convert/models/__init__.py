@@ -1,0 +1,1 @@
+"""The official models, as graphs."""

@@ -1,0 +1,299 @@
+"""The vocoder of the first generation: from a mel to samples.
+
+    pitch.onnx    mel -> f0
+    source.onnx   f0, random numbers -> source: harmonics of f0, and noise
+    vocoder.onnx  mel, source -> samples
+
+Source: cosyvoice/hifigan/generator.py HiFTGenerator, ResBlock, SineGen,
+SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from math import prod
+from operator import mul
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosykit.convert.dimensions import VocoderDimensions
+from cosykit.convert.graph import Graph, Value
+from cosykit.convert.layers.basic import Elu, Layer, LeakyRelu, Linear, Sequential
+from cosykit.convert.layers.convolution import Convolution, Upsampling
+from cosykit.convert.layers.fourier import inverse_transform, short_transform
+from cosykit.convert.module import Module, ModuleList, Parameter
+from cosykit.convert.weight_norm import fold_weight_norm
+
+Tensor = NDArray[np.generic]
+
+_WIDE_KERNEL = 7
+_PITCH_LAYERS = 5
+_LAST_SLOPE = 0.01
+_LOUDEST = 100.0
+
+
+def vocoder_weights(checkpoint: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """Give the weights of a `hift.pt` the names of `Vocoder`.
+
+    Checkpoints of adversarial training carry the prefix `generator.`.
+    """
+    renamed = {key.replace("generator.", ""): t for key, t in checkpoint.items()}
+    return fold_weight_norm(renamed)
+
+
+class _Snake(Layer):
+    """The sum of x and sin^2(a x) / a.
+
+    Source: cosyvoice/transformer/activation.py Snake
+    """
+
+    def __init__(self, channels: int) -> None:
+        self.alpha = Parameter(channels)
+
+    def __call__(self, x: Value) -> Value:
+        alpha = self.alpha.array[:, None]
+        name = self.alpha.key
+        wave = x.graph.op("Sin", x * x.graph.weight(name, alpha))
+        inverse = x.graph.weight(f"{name}.inverse", 1 / (alpha + np.float32(1e-9)))
+        return x + wave * wave * inverse
+
+
+class _ResidualBlock(Layer):
+    def __init__(self, channels: int, kernel: int, dilations: Sequence[int]) -> None:
+        self.convs1 = ModuleList(
+            [Convolution(channels, channels, kernel, dilation=d) for d in dilations]
+        )
+        self.convs2 = ModuleList(
+            [Convolution(channels, channels, kernel) for _ in dilations]
+        )
+        self.activations1 = ModuleList([_Snake(channels) for _ in dilations])
+        self.activations2 = ModuleList([_Snake(channels) for _ in dilations])
+
+    def __call__(self, x: Value) -> Value:
+        for first, second, before, between in zip(
+            self.convs1, self.convs2, self.activations1, self.activations2, strict=True
+        ):
+            x = x + second(between(first(before(x))))
+        return x
+
+
+class _PitchPredictor(Module):
+    def __init__(self, mels: int, channels: int) -> None:
+        layers: list[Layer] = [Convolution(mels, channels, 3), Elu()]
+        for _ in range(_PITCH_LAYERS - 1):
+            layers += [Convolution(channels, channels, 3), Elu()]
+        self.condnet = Sequential(*layers)
+        self.classifier = Linear(channels, 1)
+
+    def __call__(self, mel: Value) -> Value:
+        """Map (batch, mels, frames) to Hz, (batch, frames)."""
+        states = self.condnet(mel).transpose(0, 2, 1)
+        return mel.graph.op("Abs", self.classifier(states).squeeze(2))
+
+
+class _Source(Module):
+    """Harmonics of the pitch, and noise, merged into one signal."""
+
+    def __init__(self, dimensions: VocoderDimensions) -> None:
+        self.l_linear = Linear(dimensions.harmonics + 1, 1)
+        self._dimensions = dimensions
+
+    def __call__(self, f0: Value, phases: Value, noise: Value) -> Value:
+        """Map Hz (batch, frames) to a signal (batch, 1, samples)."""
+        sizes, graph = self._dimensions, f0.graph
+        voiced = self._voiced(f0)
+        sines = graph.op("Sin", self._angles(f0) + self._drawn(phases))
+        quiet, loud = sizes.noise_deviation, sizes.sine_amplitude / 3
+        deviation = voiced * (quiet - loud) + loud
+        waves = sines * sizes.sine_amplitude * voiced + noise * deviation
+        merged = self.l_linear(waves.transpose(0, 2, 1))
+        return graph.op("Tanh", merged.transpose(0, 2, 1))
+
+    def _angles(self, f0: Value) -> Value:
+        """Give the angle of each harmonic at each sample.
+
+        In float32 the running sum would be off by 1e-2 after a second.
+        """
+        sizes, graph = self._dimensions, f0.graph
+        hop = samples_per_frame(sizes)
+        cycles = f0.cast(np.float64).unsqueeze(2) * graph.constant(
+            1 / np.float64(sizes.sample_rate)
+        )
+        frames = cycles * graph.constant(np.float64(hop))
+        before = graph.op(
+            "CumSum", frames, graph.constant(np.int64(1)), attributes={"exclusive": 1}
+        )
+        within = cycles * graph.constant(np.arange(1, hop + 1, dtype=np.float64))
+        phase = (before + within).reshape(0, 1, -1)
+        numbers = np.arange(1, sizes.harmonics + 2, dtype=np.float64)[:, None]
+        turned = phase * graph.constant(numbers)
+        turn = (turned - graph.op("Floor", turned)).cast(np.float32)
+        return turn * float(2 * np.pi)
+
+    def _drawn(self, phases: Value) -> Value:
+        """Let the fundamental start at zero."""
+        overtones = np.ones((self._dimensions.harmonics + 1, 1), np.float32)
+        overtones[0] = 0
+        return phases.unsqueeze(2) * phases.graph.constant(overtones)
+
+    def _voiced(self, f0: Value) -> Value:
+        """Give 1 on samples of voiced frames and 0 on others, (batch, 1, samples)."""
+        sizes, graph = self._dimensions, f0.graph
+        above = graph.op("Greater", f0, graph.like(sizes.voiced_above_hz))
+        ones = graph.constant(np.ones(samples_per_frame(sizes), np.float32))
+        return (above.cast(np.float32).unsqueeze(2) * ones).reshape(0, 1, -1)
+
+
+class Vocoder(Module):
+    """The weights of a `hift.pt`, named by `vocoder_weights`."""
+
+    def __init__(self, dimensions: VocoderDimensions) -> None:
+        self.dimensions = dimensions
+        widths = [
+            dimensions.channels >> level for level in range(len(_ups(dimensions)))
+        ]
+        spectrum = dimensions.fft + 2
+        self.m_source = _Source(dimensions)
+        self.conv_pre = Convolution(dimensions.mels, widths[0], _WIDE_KERNEL)
+        self.ups = ModuleList(
+            [
+                Upsampling(width, width // 2, kernel, rate)
+                for width, (rate, kernel) in zip(widths, _ups(dimensions), strict=True)
+            ]
+        )
+        self.source_downs = ModuleList(
+            [
+                _source_down(spectrum, width // 2, rate)
+                for width, rate in zip(widths, _source_rates(dimensions), strict=True)
+            ]
+        )
+        self.source_resblocks = ModuleList(
+            [
+                _ResidualBlock(width // 2, kernel, dilations)
+                for width, kernel, dilations in zip(
+                    widths,
+                    dimensions.source_kernels,
+                    dimensions.source_dilations,
+                    strict=True,
+                )
+            ]
+        )
+        self.resblocks = ModuleList(
+            [
+                _ResidualBlock(width // 2, kernel, dilations)
+                for width in widths
+                for kernel, dilations in zip(
+                    dimensions.block_kernels, dimensions.block_dilations, strict=True
+                )
+            ]
+        )
+        self.conv_post = Convolution(widths[-1] // 2, spectrum, _WIDE_KERNEL)
+        self.f0_predictor = _PitchPredictor(dimensions.mels, dimensions.pitch_channels)
+
+    def decode(self, mel: Value, source: Value) -> Value:
+        """Map (batch, mels, frames) and (batch, 1, samples) to (batch, 1, samples)."""
+        sizes = self.dimensions
+        leaky = LeakyRelu(sizes.slope)
+        spectrum = short_transform(source, sizes.fft, sizes.fft_hop)
+        x = self.conv_pre(mel)
+        for level, up in enumerate(self.ups):
+            x = up(leaky(x))
+            if level == len(self.ups) - 1:
+                # One more column, to have as many as the source's spectrum.
+                x = x.graph.concat(2, x.slice(2, 1, 2), x)
+            down = self.source_downs[level](spectrum)
+            x = self._mean_of_blocks(level, x + self.source_resblocks[level](down))
+        return self._samples(self.conv_post(LeakyRelu(_LAST_SLOPE)(x)))
+
+    def _mean_of_blocks(self, level: int, x: Value) -> Value:
+        count = len(self.dimensions.block_kernels)
+        total = self.resblocks[level * count](x)
+        for number in range(level * count + 1, (level + 1) * count):
+            total = total + self.resblocks[number](x)
+        return total * (1 / count)
+
+    def _samples(self, x: Value) -> Value:
+        """Turn logarithms of magnitudes and sines of phases into samples."""
+        sizes, graph = self.dimensions, x.graph
+        bins = sizes.fft // 2 + 1
+        loud = graph.op("Exp", x.slice(1, 0, bins))
+        magnitude = graph.op("Min", loud, graph.like(_LOUDEST))
+        phase = graph.op("Sin", x.slice(1, bins, 2 * bins))
+        real, imaginary = (magnitude * graph.op(kind, phase) for kind in ("Cos", "Sin"))
+        spectrum = graph.concat(1, real, imaginary)
+        signal = inverse_transform(spectrum, sizes.fft, sizes.fft_hop)
+        low, high = graph.like(-sizes.limit), graph.like(sizes.limit)
+        return graph.op("Clip", signal, low, high)
+
+
+def samples_per_frame(dimensions: VocoderDimensions) -> int:
+    """Count the samples that a mel frame becomes."""
+    return prod(dimensions.rates) * dimensions.fft_hop
+
+
+def _ups(dimensions: VocoderDimensions) -> Sequence[tuple[int, int]]:
+    """Pair the rate and the kernel of each upsampling."""
+    return list(zip(dimensions.rates, dimensions.kernels, strict=True))
+
+
+def _source_rates(dimensions: VocoderDimensions) -> Sequence[int]:
+    """Give how much slower than the source's spectrum each level is."""
+    rising = accumulate(reversed(dimensions.rates[1:]), mul, initial=1)
+    return list(reversed(list(rising)))
+
+
+def _source_down(spectrum: int, channels: int, rate: int) -> Convolution:
+    if rate == 1:
+        return Convolution(spectrum, channels, 1)
+    return Convolution(spectrum, channels, 2 * rate, stride=rate, padding=rate // 2)
+
+
+def pitch_graph(vocoder: Vocoder) -> Graph:
+    """Build pitch.onnx.
+
+    Inputs:
+        mel: float32 (batch, mels, frames)
+    Outputs:
+        f0: float32 (batch, frames), in Hz
+    """
+    graph = Graph("pitch")
+    mel = graph.input("mel", np.float32, ("batch", vocoder.dimensions.mels, "frames"))
+    f0 = vocoder.f0_predictor(mel)
+    graph.output("f0", f0, np.float32, ("batch", "frames"))
+    return graph
+
+
+def source_graph(vocoder: Vocoder) -> Graph:
+    """Build source.onnx.
+
+    Inputs:
+        f0: float32 (batch, frames), in Hz
+        phases: float32 (batch, harmonics + 1), uniform from -pi to pi
+        noise: float32 (batch, harmonics + 1, samples), normal
+    Outputs:
+        source: float32 (batch, 1, samples)
+    """
+    graph, waves = Graph("source"), vocoder.dimensions.harmonics + 1
+    f0 = graph.input("f0", np.float32, ("batch", "frames"))
+    phases = graph.input("phases", np.float32, ("batch", waves))
+    noise = graph.input("noise", np.float32, ("batch", waves, "samples"))
+    source = vocoder.m_source(f0, phases, noise)
+    graph.output("source", source, np.float32, ("batch", 1, "samples"))
+    return graph
+
+
+def vocoder_graph(vocoder: Vocoder) -> Graph:
+    """Build vocoder.onnx.
+
+    Inputs:
+        mel: float32 (batch, mels, frames)
+        source: float32 (batch, 1, samples)
+    Outputs:
+        samples: float32 (batch, samples)
+    """
+    graph = Graph("vocoder")
+    mel = graph.input("mel", np.float32, ("batch", vocoder.dimensions.mels, "frames"))
+    source = graph.input("source", np.float32, ("batch", 1, "samples"))
+    samples = vocoder.decode(mel, source).squeeze(1)
+    graph.output("samples", samples, np.float32, ("batch", "samples"))
+    return graph

@@ -1,0 +1,1 @@
+"""From speech tokens to a mel."""

@@ -1,0 +1,1 @@
+"""From text tokens to speech tokens."""

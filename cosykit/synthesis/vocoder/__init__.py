@@ -1,0 +1,1 @@
+"""From a mel to samples."""

@@ -1,0 +1,380 @@
+"""`cosykit install` and `cosykit models` against a hub on this machine."""
+
+import json
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from cosykit import __version__
+from cosykit.hub.bundle import Manifest, write_manifest
+from cosykit.hub.catalog import CATALOG, HubSource
+from cosykit.hub.verify import digest_of
+from tests.cli.conftest import Outcome, Run
+from tests.hub.hub_server import (
+    Change,
+    HubServer,
+    answer_status,
+    cut,
+    flip,
+    log_in_first,
+    stall,
+)
+
+MODEL = "cosyvoice-300m-sft"
+SOURCE = CATALOG[MODEL].source
+FILES = {
+    "llm.pt": bytes(range(256)) * 1_000,
+    "flow.pt": b"flow" * 500,
+    "hift.pt": b"hift" * 500,
+    "spk2info.pt": b"voices",
+    "cosyvoice.yaml": b"sample_rate: 22050\n",
+}
+WEIGHTS = "* storage llm.pt"
+
+
+@pytest.fixture
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    assert isinstance(SOURCE, HubSource)
+    for name in ("HF_TOKEN", "MODELSCOPE_API_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr("cosykit.hub.retry.sleep", lambda pause_s: None)
+    with HubServer() as server:
+        for repository in (SOURCE.huggingface, SOURCE.modelscope):
+            server.repositories[repository] = dict(FILES)
+        configure(folder, server, source="huggingface")
+        yield server
+
+
+def configure(folder: Path, hub: HubServer, **changes: object) -> None:
+    values = {"endpoint": hub.address, "timeout_s": 5.0, "retries": 1, **changes}
+    lines = [f"  {name}: {json.dumps(value)}" for name, value in values.items()]
+    (folder / "cosykit.yaml").write_text("\n".join(["hub:", *lines]) + "\n")
+
+
+def source_folder(folder: Path) -> Path:
+    return folder / "models" / MODEL / "source"
+
+
+def fetched(folder: Path) -> dict[str, bytes]:
+    """Read what has been fetched; nothing else may lie there."""
+    paths = source_folder(folder).iterdir()
+    return {p.name: p.read_bytes() for p in paths if p.name != "listing.json"}
+
+
+def files_are_whole(outcome: Outcome, folder: Path) -> bool:
+    """Tell whether an install came as far as conversion, which there is none of yet."""
+    assert "cannot convert" in outcome.err, outcome.err
+    return fetched(folder) == FILES
+
+
+def start(
+    *arguments: str, before: Callable[[], None] | None = None
+) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "cosykit", *arguments],
+        preexec_fn=before,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_bytes(
+    path: Path, size_bytes: int, process: "subprocess.Popen[str]"
+) -> None:
+    while not path.exists() or path.stat().st_size < size_bytes:
+        assert process.poll() is None, process.communicate()
+        select.select([], [], [], 0.01)
+
+
+def test_model_is_fetched_and_every_tenth_told(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    outcome = run("install", MODEL)
+    assert files_are_whole(outcome, folder)
+    assert "Downloaded 100 %" in outcome.err
+
+
+def test_file_that_is_not_the_known_one_is_said(run: Run, hub: HubServer) -> None:
+    said = run("install", MODEL).err
+    assert "flow.pt, hift.pt, llm.pt in FunAudioLLM/CosyVoice-300M-SFT" in said
+
+
+def test_strict_refuses_it(run: Run, folder: Path, hub: HubServer) -> None:
+    configure(folder, hub, strict=True)
+    outcome = run("install", MODEL)
+    assert outcome.code == 8
+    assert "hub.strict" in outcome.err
+
+
+def test_flag_names_the_hub(run: Run, folder: Path, hub: HubServer) -> None:
+    assert files_are_whole(run("install", MODEL, "--source", "modelscope"), folder)
+    assert not hub.asked("huggingface *")
+    assert run("install", MODEL, "--source", "github").code == 3
+
+
+def test_flags_name_repository_and_revision(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    hub.repositories["me/copy"] = {**FILES, "llm.pt": b"mine"}
+    commit = hub.commit("me/copy")
+    run("install", MODEL, "--repo", "me/copy", "--revision", commit)
+    assert fetched(folder)["llm.pt"] == b"mine"
+    outcome = run("install", MODEL, "--repo", "../me")
+    assert outcome.code == 2
+    assert "OWNER/NAME" in outcome.err
+
+
+def test_folder_stands_in_for_a_hub(
+    run: Run, folder: Path, hub: HubServer, tmp_path: Path
+) -> None:
+    released = tmp_path / "released"
+    released.mkdir()
+    for name, content in FILES.items():
+        (released / name).write_bytes(content)
+    outcome = run("install", MODEL, "--from", str(released))
+    assert f"Its files are whole in {released}" in outcome.err
+    assert not hub.requests
+    (released / "llm.pt").unlink()
+    outcome = run("install", MODEL, "--from", str(released))
+    assert outcome.code == 4
+    assert "lacks llm.pt" in outcome.err
+    assert run("install", MODEL, "--from", "nowhere").code == 2
+    assert run("install", MODEL, "--from", ".", "--revision", "main").code == 2
+
+
+def test_embedded_voice_comes_from_no_hub(run: Run, hub: HubServer) -> None:
+    outcome = run("install", "lite", "--revision", "main")
+    assert outcome.code == 2
+    assert "not from a hub" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (answer_status(403), "403 for llm.pt"),
+        (answer_status(404), "404 for llm.pt"),
+        (answer_status(503), "503 for llm.pt"),
+        (log_in_first, "web page instead of llm.pt"),
+        (flip(0), "llm.pt arrived with another hash"),
+    ],
+)
+def test_failing_hub_is_told_with_code_8(
+    run: Run, folder: Path, hub: HubServer, change: Change, problem: str
+) -> None:
+    hub.fail(WEIGHTS, change)
+    outcome = run("install", MODEL)
+    assert outcome.code == 8
+    assert (
+        f"error: localhost answers {problem}" in outcome.err or problem in outcome.err
+    )
+    assert "Traceback" not in outcome.err
+    assert not (folder / "models" / MODEL / "manifest.json").exists()
+    hub.heal()
+    assert files_are_whole(run("install", MODEL), folder)
+
+
+def test_offline_is_told_with_code_8(run: Run, folder: Path, hub: HubServer) -> None:
+    configure(folder, hub, offline=True)
+    outcome = run("install", MODEL)
+    assert outcome.code == 8
+    assert "--from DIR" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_killed_install_is_continued(
+    run: Run, folder: Path, hub: HubServer, number: signal.Signals, code: int
+) -> None:
+    hub.fail(WEIGHTS, stall(100_000), times=1)
+    process = start("install", MODEL)
+    wait_for_bytes(source_folder(folder) / "llm.pt.part", 100_000, process)
+    process.send_signal(number)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert "Traceback" not in error
+    if number == signal.SIGINT:
+        assert "goes on where this one was" in error
+    hub.requests.clear()
+    assert files_are_whole(run("install", MODEL), folder)
+    (request,) = hub.asked(WEIGHTS)
+    assert request.headers["Range"] == "bytes=100000-"
+
+
+def test_two_installs_at_once_fetch_once(folder: Path, hub: HubServer) -> None:
+    hub.fail(WEIGHTS, stall(100_000), times=1)
+    configure(folder, hub, source="huggingface", timeout_s=60.0)
+    first = start("install", MODEL)
+    wait_for_bytes(source_folder(folder) / "llm.pt.part", 100_000, first)
+    second = start("install", MODEL)
+    assert second.stderr
+    lines = iter(second.stderr.readline, "")
+    assert any("Waiting for another process" in line for line in lines)
+    hub.released.set()  # the first one's connection ends, it continues
+    for process in (first, second):
+        _, error = process.communicate(timeout=30)
+        assert "cannot convert" in error
+    assert fetched(folder) == FILES
+    for name in FILES:
+        assert len(hub.asked(f"* file {name}")) == (2 if name == "llm.pt" else 1)
+
+
+def test_full_disk_is_told_and_the_rest_fetched_later(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    """A limit on the size of files stands in for a disk: both fail in `write`."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    process = start("install", MODEL, before=limit)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 6
+    assert "llm.pt" in error
+    assert "cannot be written: File too large" in error
+    hub.requests.clear()
+    assert files_are_whole(run("install", MODEL), folder)
+    (request,) = hub.asked(WEIGHTS)
+    assert request.headers["Range"] == "bytes=150000-"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /sys")
+def test_read_only_models_folder_is_told(run: Run, hub: HubServer) -> None:
+    """Not even root may write below /sys."""
+    outcome = run("install", MODEL, "--models-dir", "/sys/cosykit")
+    assert outcome.code == 6
+    assert "/sys/cosykit" in outcome.err
+    assert "write access" in outcome.err
+    assert not hub.requests
+
+
+def test_terminal_shows_a_bar_a_file_and_a_total(folder: Path, hub: HubServer) -> None:
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cosykit", "install", MODEL],
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(terminal)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(read_to_end(screen)).decode())
+    assert process.wait(timeout=20) == 4
+    for name, size in (("total", "260.0"), ("llm.pt", "256.0"), ("flow.pt", "2.0")):
+        assert re.search(rf"{re.escape(name)} .*{size}/{size} kB", shown), name
+    assert re.search(r"[kM]B/s.* 0:00:00", shown)
+
+
+def read_to_end(screen: int) -> Iterator[bytes]:
+    try:
+        while block := os.read(screen, 4096):
+            yield block
+    except OSError:  # Linux tells the end of a terminal so
+        pass
+    finally:
+        os.close(screen)
+
+
+def seal(folder: Path) -> Path:
+    """Make a bundle of what has been fetched; give its graph."""
+    graph = folder / "models" / MODEL / "int8" / "lm.onnx"
+    graph.parent.mkdir(parents=True)
+    graph.write_bytes(b"graph")
+    sources = source_folder(folder)
+    names: Sequence[str] = tuple(FILES) if sources.exists() else ()
+    write_manifest(
+        folder / "models",
+        Manifest(
+            model=MODEL,
+            source="a test",
+            source_files={name: digest_of(sources / name) for name in names},
+            graphs={"int8/lm.onnx": digest_of(graph)},
+            converter=__version__,
+        ),
+    )
+    return graph
+
+
+def states(outcome: Outcome) -> dict[str, str]:
+    return {row["id"]: row["state"] for row in json.loads(outcome.out)}
+
+
+def test_models_tells_a_begun_download(run: Run, folder: Path, hub: HubServer) -> None:
+    assert states(run("models", "--json"))[MODEL] == "available"
+    hub.fail(WEIGHTS, cut(100_000))
+    run("install", MODEL)
+    assert states(run("models", "--json"))[MODEL] == "partial"
+    assert run("models", "--remove", MODEL).code == 0
+    assert states(run("models", "--json"))[MODEL] == "available"
+
+
+def test_verify_finds_a_changed_graph(run: Run, folder: Path, hub: HubServer) -> None:
+    graph = seal(folder)
+    assert run("models", "--verify").code == 0
+    graph.write_bytes(b"grape")
+    assert run("models").code == 0
+    outcome = run("models", "--verify", "--json")
+    assert outcome.code == 4
+    assert states(outcome)[MODEL] == "broken"
+    assert f"{MODEL}: int8/lm.onnx: its SHA-256" in outcome.err
+    assert f"cosykit install {MODEL} --repair" in outcome.err
+
+
+def test_verify_finds_a_changed_source_file_and_repair_fetches_no_more(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL)
+    seal(folder)
+    assert run("models", "--verify").code == 0
+    (source_folder(folder) / "flow.pt").write_bytes(b"flaw" * 500)
+    outcome = run("models", "--verify")
+    assert outcome.code == 4
+    assert f"{MODEL}: source/flow.pt:" in outcome.err
+    hub.requests.clear()
+    outcome = run("install", MODEL, "--repair")
+    assert outcome.code == 0
+    assert "is repaired" in outcome.out
+    assert [one.label for one in hub.asked("* file *")] == ["huggingface file flow.pt"]
+    assert fetched(folder) == FILES
+    assert "was there and is whole" in run("install", MODEL, "--repair").out
+
+
+def test_repair_refuses_content_that_the_bundle_was_not_made_from(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL)
+    seal(folder)
+    (source_folder(folder) / "flow.pt").write_bytes(b"flaw" * 500)
+    for files in hub.repositories.values():
+        files["flow.pt"] = b"flux" * 500
+    outcome = run("install", MODEL, "--repair")
+    assert outcome.code == 4
+    assert "no longer has the flow.pt" in outcome.err
+
+
+def test_installed_model_is_not_replaced_by_another_revision(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    seal(folder)
+    outcome = run("install", MODEL, "--revision", "v2")
+    assert outcome.code == 0
+    assert f"cosykit models --remove {MODEL}" in outcome.err
+    assert not hub.requests
+
+
+def test_repair_of_what_is_not_installed_adds_nothing(run: Run, hub: HubServer) -> None:
+    outcome = run("install", MODEL, "--repair")
+    assert outcome.code == 2
+    assert "nothing to repair" in outcome.err
+    assert not hub.requests

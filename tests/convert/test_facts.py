@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from cosykit.convert.dimensions import read_dimensions
+from cosykit.convert.facts import Facts, read_facts
+from cosykit.errors import ModelLoadError
+from tests.convert.recorded import FOLDER
+
+OFFICIAL = FOLDER / "cosyvoice.yaml"
+
+
+def facts_of(tmp_path: Path, text: str) -> Facts:
+    path = tmp_path / "model.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_facts(path)
+
+
+def test_dimensions_are_those_of_the_file() -> None:
+    found = read_dimensions(OFFICIAL)
+    assert found.lm.speech_vocabulary == 512
+    assert found.lm.text_encoder.inputs == 48
+    assert found.lm.speaker == 192  # by reference
+    assert found.flow.estimator.channels == (40, 40)
+    assert found.flow.regulator_layers == 4
+    assert found.vocoder.sample_rate == 22_050  # by reference
+    assert found.vocoder.block_dilations[2] == (1, 3, 5)
+    assert found.vocoder.noise_deviation == 0.003
+
+
+def test_nothing_is_built_or_called(tmp_path: Path) -> None:
+    proof = tmp_path / "proof"
+    facts = facts_of(
+        tmp_path,
+        f"""
+seed: !apply:pathlib.Path.touch [!new:pathlib.Path [{proof}]]
+code: !!python/object/apply:os.system ["touch {proof}"]
+size: 3
+""",
+    )
+    assert facts.integer("size") == 3
+    assert not proof.exists()
+
+
+def test_references_are_followed_through_references(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, "a: 7\nb: !ref <a>\nc: {d: [!ref <b>, 2]}\n")
+    assert facts.section("c").integers("d") == (7, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("size: !ref <size>", "refers to itself"),
+        ("size: !ref <a> * 2", "no plain reference"),
+        ("size: !ref <b>", "b is missing"),
+        ("other: 1", "size is missing"),
+        ("size: [1]", "size is no whole number"),
+        ("size: 1.5", "size is no whole number"),
+    ],
+)
+def test_missing_or_odd_fact_is_named(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(ModelLoadError, match=reason):
+        facts_of(tmp_path, text).integer("size")
+
+
+@pytest.mark.parametrize("text", ["", "- 1", "a: [", "a: b: c", "[" * 500])
+def test_broken_file_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ModelLoadError):
+        facts_of(tmp_path, text)
+
+
+def test_other_generation_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cosyvoice.yaml"
+    path.write_text(OFFICIAL.read_text().replace("TransformerLM", "Qwen2LM"))
+    with pytest.raises(ModelLoadError, match="llm is a Qwen2LM, not a TransformerLM"):
+        read_dimensions(path)

@@ -1,0 +1,176 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cosykit.convert.checkpoint import read_checkpoint
+from cosykit.convert.dimensions import Dimensions
+from cosykit.convert.graph import Graph
+from cosykit.convert.models.language_model import (
+    LanguageModel,
+    decoder_graph,
+    embedding_graph,
+    text_encoder_graph,
+)
+from cosykit.convert.module import load_weights
+from cosykit.runtime.session import Session
+from cosykit.synthesis.lm.decoder import CacheShape
+from cosykit.synthesis.lm.decoder import LanguageModel as Decoder
+from tests.convert.conftest import Run
+from tests.convert.recorded import FOLDER, greatest_difference, recording
+
+CASES = ("plain", "zero_shot", "instruct")
+CAPACITY = 64
+TOLERANCE = 1e-4
+
+Array = NDArray[Any]
+
+
+@pytest.fixture(scope="module")
+def model(dimensions: Dimensions) -> LanguageModel:
+    model = LanguageModel(dimensions.lm)
+    load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
+    return model
+
+
+@pytest.fixture(scope="module")
+def encode(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
+    return opened(text_encoder_graph(model))
+
+
+@pytest.fixture(scope="module")
+def embed(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
+    return opened(embedding_graph(model))
+
+
+@pytest.fixture(scope="module")
+def decode(model: LanguageModel, session_of: Callable[[Graph], Session]) -> Session:
+    return session_of(decoder_graph(model, CAPACITY))
+
+
+def sequences(decode: Session, model: LanguageModel, slots: int = 1) -> Decoder:
+    sizes = model.dimensions.decoder
+    shape = CacheShape(sizes.layers, sizes.heads, CAPACITY, sizes.size // sizes.heads)
+    return Decoder(decode, shape, slots)
+
+
+def embedded(embed: Run, tokens: Array) -> Array:
+    none = np.zeros((0, 192), np.float32)
+    return embed({"tokens": tokens, "speakers": none})["token_embeddings"]
+
+
+def test_checkpoint_is_loaded_exactly(model: LanguageModel) -> None:
+    checkpoint = read_checkpoint(FOLDER / "llm.pt")
+    parameters = dict(model.parameters())
+    assert set(parameters) == set(checkpoint)
+    for key, parameter in parameters.items():
+        np.testing.assert_array_equal(parameter.array, checkpoint[key])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_text_is_encoded_as_upstream(encode: Run, case: str) -> None:
+    recorded = recording("llm", case)
+    tokens = np.concatenate([recorded["prompt_text"], recorded["text"]], axis=1)
+    found = encode({"tokens": tokens.astype(np.int64)})["states"]
+    assert greatest_difference(found, recorded["text_encoded"]) < TOLERANCE
+
+
+def test_state_of_text_does_not_depend_on_what_follows(encode: Run) -> None:
+    tokens = np.arange(5, 25)[None]
+    whole, head = (
+        encode({"tokens": part})["states"] for part in (tokens, tokens[:, :1])
+    )
+    assert greatest_difference(whole[:, :1], head) < TOLERANCE
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sequence_starts_as_upstream(encode: Run, embed: Run, case: str) -> None:
+    recorded = recording("llm", case)
+    tokens = np.concatenate([recorded["prompt_text"], recorded["text"]], axis=1)
+    found = embed(
+        {
+            "tokens": recorded["prompt_speech_token"][0].astype(np.int64),
+            "speakers": recorded["embedding"],
+        }
+    )
+    start, task = np.split(found["marks"], 2)
+    states = encode({"tokens": tokens.astype(np.int64)})["states"][0]
+    speaker, speech = found["speaker_embeddings"], found["token_embeddings"]
+    joined = np.concatenate([start, speaker, states, task, speech])
+    assert greatest_difference(joined[None], recorded["lm_input"]) < TOLERANCE
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_log_probabilities_are_those_of_upstream(
+    model: LanguageModel, embed: Run, decode: Session, case: str
+) -> None:
+    recorded = recording("llm", case)
+    decoder = sequences(decode, model)
+    found = [decoder.begin(recorded["lm_input"][0])[1][None]]
+    for forced in recorded["forced"][:-1]:
+        found.append(decoder.step(embedded(embed, np.array([forced]))))
+    assert greatest_difference(np.concatenate(found), recorded["logp"]) < TOLERANCE
+
+
+def test_prefill_in_pieces_is_prefill_at_once(
+    model: LanguageModel, decode: Session
+) -> None:
+    recorded = recording("llm", "zero_shot")
+    first, *rest = np.split(recorded["lm_input"][0], [1, 9, 30])
+    decoder = sequences(decode, model)
+    slot, found = decoder.begin(first)
+    for piece in rest:
+        found = decoder.extend(slot, piece)
+    assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
+    assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
+
+
+def starts() -> Sequence[Array]:
+    whole = [recording("llm", case)["lm_input"][0] for case in CASES]
+    return [*whole, whole[1][:3]]
+
+
+def test_batch_of_four_lengths_equals_four_single_sequences(
+    model: LanguageModel, embed: Run, decode: Session
+) -> None:
+    batch = sequences(decode, model, 4)
+    singles = [sequences(decode, model) for _ in range(4)]
+    for start, single in zip(starts(), singles, strict=True):
+        _, together = batch.begin(start)
+        assert greatest_difference(together, single.begin(start)[1]) < TOLERANCE
+    for tokens in np.random.default_rng(1).integers(0, 512, (10, 4)):
+        embeddings = embedded(embed, tokens)
+        together = batch.step(embeddings)
+        apart = [s.step(embeddings[row : row + 1]) for row, s in enumerate(singles)]
+        assert greatest_difference(together, np.concatenate(apart)) < TOLERANCE
+
+
+def test_sequence_is_not_disturbed_by_those_that_come_and_go(
+    model: LanguageModel, embed: Run, decode: Session
+) -> None:
+    first, second, third, newcomer = starts()
+    alone, shared = sequences(decode, model), sequences(decode, model, 3)
+    alone.begin(third)
+    for start in (first, second, third):
+        shared.begin(start)
+    frames = embedded(embed, np.array([4, 5, 6, 7]))
+    alone.step(frames[:1])
+    shared.step(frames[[2, 1, 0]])
+    assert shared.end(0) == 2  # the third moves into the slot of the first
+    slot, _ = shared.begin(newcomer)
+    assert (slot, shared.occupied) == (2, 3)
+    for frame in frames[1:]:
+        together = shared.step(np.stack([frame, frames[0], frames[0]]))
+        assert greatest_difference(together[:1], alone.step(frame[None])) < TOLERANCE
+
+
+def test_more_than_fits_is_refused(model: LanguageModel, decode: Session) -> None:
+    decoder = sequences(decode, model)
+    size = model.dimensions.decoder.inputs
+    decoder.begin(np.zeros((CAPACITY, size), np.float32))
+    with pytest.raises(RuntimeError, match="does not fit"):
+        decoder.step(np.zeros((1, size), np.float32))
+    with pytest.raises(RuntimeError, match="occupied"):
+        decoder.begin(np.zeros((1, size), np.float32))

@@ -1,0 +1,149 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cosykit.synthesis.lm.length import limits_of
+from cosykit.synthesis.lm.sampling import (
+    DRAWS,
+    NO_TOKEN,
+    SamplingParameters,
+    sample,
+)
+
+Case = dict[str, NDArray[Any]]
+OFFICIAL = SamplingParameters()
+
+
+def recorded_cases() -> list[Case]:
+    with np.load(Path(__file__).parent / "sampling.npz") as file:
+        numbers = sorted({int(key.partition(".")[0]) for key in file.files})
+        return [
+            {
+                key.partition(".")[2]: file[key]
+                for key in file.files
+                if key.startswith(f"{number}.")
+            }
+            for number in numbers
+        ]
+
+
+CASES = recorded_cases()
+
+
+def draw_for(probabilities: NDArray[Any], pick: int) -> float:
+    """Give the uniform number that picks a place: the middle of its interval."""
+    sums = np.cumsum(probabilities.astype(np.float64))
+    return float((sums[pick] - probabilities[pick] / 2) / sums[-1])
+
+
+def draws_of(case: Case) -> list[float]:
+    first = draw_for(case["nucleus_prob"], int(case["nucleus_pick"][0]))
+    if "fallback_prob" not in case:
+        return [first, 0.5]
+    return [first, draw_for(case["fallback_prob"], int(case["fallback_pick"][0]))]
+
+
+def recent_of(case: Case) -> NDArray[np.int64]:
+    recent = np.full(OFFICIAL.window, NO_TOKEN)
+    tail = case["decoded"][-OFFICIAL.window :]
+    if tail.size:
+        recent[-tail.size :] = tail
+    return recent
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_injected_picks_give_the_tokens_of_upstream(case: Case) -> None:
+    found = sample(
+        case["scores"][None],
+        recent_of(case)[None],
+        np.array([draws_of(case)]),
+        np.array([True]),
+        OFFICIAL,
+    )
+    assert found == case["result"]
+
+
+def test_batch_chooses_what_its_rows_choose_alone() -> None:
+    assert any("fallback_prob" in case for case in CASES)
+    found = sample(
+        np.stack([case["scores"] for case in CASES]),
+        np.stack([recent_of(case) for case in CASES]),
+        np.array([draws_of(case) for case in CASES]),
+        np.ones(len(CASES), np.bool_),
+        OFFICIAL,
+    )
+    np.testing.assert_array_equal(found, [int(case["result"][0]) for case in CASES])
+
+
+def some_scores(rows: int) -> NDArray[np.float32]:
+    scores = np.random.default_rng(2).normal(0, 3, (rows, 40))
+    return scores.astype(np.float32)
+
+
+def chosen(
+    scores: NDArray[np.float32],
+    recent: int = NO_TOKEN,
+    may_end: bool = True,
+    parameters: SamplingParameters = OFFICIAL,
+) -> NDArray[np.int64]:
+    rows = scores.shape[0]
+    return sample(
+        scores,
+        np.full((rows, parameters.window), recent),
+        np.random.default_rng(5).random((rows, DRAWS)),
+        np.full(rows, may_end),
+        parameters,
+    )
+
+
+def test_speech_does_not_end_before_it_may() -> None:
+    scores = np.zeros((50, 40), np.float32)
+    scores[:, -1] = 20
+    assert (chosen(scores) == 39).all()
+    assert (chosen(scores, may_end=False) != 39).all()
+    # Nor when the only other candidate was had of late.
+    scores[:, 7] = 18
+    assert not np.isin(chosen(scores, recent=7, may_end=False), [7, 39]).any()
+
+
+def test_nucleus_of_one_is_the_best_token() -> None:
+    scores = some_scores(30)
+    found = chosen(scores, parameters=SamplingParameters(top_k=1))
+    np.testing.assert_array_equal(found, scores.argmax(axis=1))
+
+
+def test_draws_follow_the_probabilities() -> None:
+    shares = np.array([0.5, 0.3, 0.2])
+    scores = np.tile(np.log(shares).astype(np.float32), (20_000, 1))
+    found = chosen(scores, parameters=SamplingParameters(top_p=1.0))
+    counted = np.bincount(found, minlength=3) / found.size
+    np.testing.assert_allclose(counted, shares, atol=0.02)
+
+
+@pytest.mark.parametrize("draw", [0.0, np.nextafter(1.0, 0.0)])
+def test_extreme_draws_stay_within_the_nucleus(draw: float) -> None:
+    scores = np.log(np.array([[1e-9, 0.7, 0.3 - 2e-9, 1e-9]], np.float32))
+    found = sample(
+        scores,
+        np.full((1, OFFICIAL.window), NO_TOKEN),
+        np.full((1, DRAWS), draw),
+        np.array([True]),
+        OFFICIAL,
+    )
+    assert found[0] in (1, 2)
+
+
+def test_repeated_token_within_the_tolerance_stays() -> None:
+    scores = np.full((1, 40), -30, np.float32)
+    scores[0, 3] = 0
+    tolerant = SamplingParameters(tolerance=1.1)
+    assert chosen(scores, recent=3, parameters=tolerant) == 3
+    assert chosen(scores, recent=3) != 3
+
+
+def test_limits_are_those_of_upstream() -> None:
+    limits = limits_of(11)
+    assert (limits.fewest, limits.most) == (22, 220)
