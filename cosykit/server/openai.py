@@ -4,6 +4,7 @@ Source: OpenAI API reference, `POST /v1/audio/speech` and `GET /v1/models`.
 """
 
 import json
+from binascii import b2a_base64
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal, Self
@@ -23,7 +24,7 @@ from cosykit.server.operations import (
     read_body,
 )
 from cosykit.server.service import SpeechService
-from cosykit.server.speech import EncodedSpeech, Output, as_base64, start_speech
+from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
 from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language, SpeechRequest
 
@@ -205,7 +206,8 @@ async def _events(speech: EncodedSpeech, characters: int) -> AsyncGenerator[byte
     try:
         async with aclosing(speech.pieces()) as pieces:
             async for piece in pieces:
-                yield _event({"type": "speech.audio.delta", "audio": as_base64(piece)})
+                audio = b2a_base64(piece, newline=False).decode("ascii")
+                yield _event({"type": "speech.audio.delta", "audio": audio})
     except CosykitError as error:
         failure = {"message": str(error), "code": error.code}
         yield _event({"type": "error", "error": failure})

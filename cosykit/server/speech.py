@@ -1,7 +1,6 @@
 """The one way from a request to encoded audio, for every protocol."""
 
 import asyncio
-import base64
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -155,8 +154,3 @@ async def _in_thread(work: Callable[[], Result]) -> Result:
         return await asyncio.shield(working)
     finally:
         await asyncio.wait({working})
-
-
-def as_base64(audio: bytes) -> str:
-    """Write bytes for a JSON field."""
-    return base64.b64encode(audio).decode("ascii")

@@ -1,10 +1,12 @@
 """A plain JSON API: a text in, base64 audio out."""
 
+import asyncio
+from binascii import b2a_base64
 from typing import Self
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
@@ -18,9 +20,12 @@ from cosykit.server.operations import (
     read_body,
 )
 from cosykit.server.service import SpeechService
-from cosykit.server.speech import Output, as_base64, start_speech
+from cosykit.server.speech import Output, start_speech
 from cosykit.server.streaming import while_connected
 from cosykit.types import SPEED_RANGE, Language, SpeechRequest
+
+# Bytes; a multiple of three, so that base64 of the slices can be joined.
+_SLICE = 3 << 16
 
 
 class TtsBody(BaseModel):
@@ -69,11 +74,13 @@ async def speak(request: Request, service: SpeechService) -> Response:
     server = service.settings.server
     body = await read_body(request, TtsBody, server.max_body_mb)
     check_length(body.text, server.max_text_chars)
-    answer = await while_connected(request.receive, _spoken(body, service))
-    return JSONResponse(answer.model_dump())
+    answer, audio = await while_connected(request.receive, _spoken(body, service))
+    content = await asyncio.to_thread(_written, answer, audio)
+    return Response(content, media_type="application/json")
 
 
-async def _spoken(body: TtsBody, service: SpeechService) -> TtsAnswer:
+async def _spoken(body: TtsBody, service: SpeechService) -> tuple[TtsAnswer, bytes]:
+    """Speak all of it; the answer is yet without its audio."""
     out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
     speech_request = SpeechRequest(
         body.text,
@@ -83,14 +90,25 @@ async def _spoken(body: TtsBody, service: SpeechService) -> TtsAnswer:
     )
     speech = await start_speech(service, speech_request, out)
     audio = await speech.whole()
-    return TtsAnswer(
+    answer = TtsAnswer(
         success=True,
         message="",
-        audio=as_base64(audio),
         format=out.audio_format,
         sample_rate=speech.sample_rate,
         duration=round(speech.duration_s, 3),
     )
+    return answer, audio
+
+
+def _written(answer: TtsAnswer, audio: bytes) -> bytes:
+    """Write an answer with its audio, without holding the interpreter for long.
+
+    At once, 15 minutes of WAV would keep every other thread waiting for half a second.
+    """
+    before, after = answer.model_dump_json().encode().split(b'"audio":""')
+    slices = (audio[at : at + _SLICE] for at in range(0, len(audio), _SLICE))
+    coded = [b2a_base64(piece, newline=False) for piece in slices]
+    return b"".join([before, b'"audio":"', *coded, b'"', after])
 
 
 OPERATIONS = (

@@ -7,6 +7,8 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 
+PCM = {"response_format": "pcm"}
+
 
 @pytest.mark.parametrize("field", ["voice", "speaker_id"])
 def test_answer_holds_the_audio_and_its_facts(client: httpx.Client, field: str) -> None:
@@ -18,6 +20,15 @@ def test_answer_holds_the_audio_and_its_facts(client: httpx.Client, field: str) 
     assert answer["sample_rate"] == rate == 24_000
     assert answer["duration"] == pytest.approx(samples.size / rate, abs=0.001)
     assert answer["duration"] == pytest.approx(6 * 0.08, abs=0.001)
+
+
+def test_long_audio_is_whole(client: httpx.Client) -> None:
+    text = "do re mi fa sol la ti " * 20
+    answer = client.post("/v1/tts", json={"text": text, "format": "pcm"}).json()
+    spoken = client.post("/v1/audio/speech", json={"input": text} | PCM)
+    audio = base64.b64decode(answer["audio"], validate=True)
+    assert len(audio) > 500_000
+    assert audio == spoken.content
 
 
 def test_failure_has_the_shape_of_the_answer(client: httpx.Client) -> None:
