@@ -92,7 +92,8 @@ def request(
     try:
         with client.stream("GET", address, headers=headers) as response:
             yield response
-    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+        # A host such as a..b passes for an address until it is looked up.
         raise HubError(f"{address} leads to no web address: {error}") from error
     except httpx2.RequestError as error:
         raise _broken(error, httpx2.URL(address).host) from error

@@ -62,11 +62,11 @@ def test_voices_of_the_model_are_listed(run: Run, tone: Path) -> None:
 
 
 def test_models_are_listed_with_their_state(run: Run, folder: Path) -> None:
-    (row,) = json.loads(run("models", "--json").out)
+    row, *_ = json.loads(run("models", "--json").out)
     assert (row["id"], row["state"], row["size_bytes"]) == ("lite", "available", 0)
     (folder / "models/lite").mkdir(parents=True)
     (folder / "models/lite/manifest.json").write_text("{")
-    (row,) = json.loads(run("models", "--json").out)
+    row, *_ = json.loads(run("models", "--json").out)
     assert row["state"] == "broken"
     assert "broken" in run("models").out
 
