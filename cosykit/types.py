@@ -138,8 +138,8 @@ class EngineInfo:
 class Engine(Protocol):
     """Turns requests into audio; the seam of the `cosykit.engines` plug-ins.
 
-    An engine is used by one thread at a time, except for `cancel`, which any thread
-    may call.
+    One thread at a time speaks with it. Any thread may call `cancel`, and read what the
+    engine is and has.
     """
 
     @property

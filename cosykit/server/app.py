@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from cosykit.errors import CosykitError, InputError, NotFoundError
 from cosykit.server import openai, status, tts
-from cosykit.server.openai import ErrorAnswer
+from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
 from cosykit.server.request_log import RequestLog

@@ -7,139 +7,28 @@ import json
 from binascii import b2a_base64
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Literal, Self
 
-from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from cosykit.audio.formats import FORMATS, AudioFormat
-from cosykit.errors import CosykitError, InputError, NotFoundError
-from cosykit.server.operations import (
-    STRICT,
-    Failure,
-    Name,
-    Operation,
-    SampleRate,
-    read_body,
+from cosykit.audio.formats import FORMATS
+from cosykit.errors import CosykitError, NotFoundError
+from cosykit.server.openai_shapes import (
+    ErrorAnswer,
+    ModelList,
+    ModelObject,
+    SpeechBody,
+    VoiceList,
+    VoiceObject,
 )
+from cosykit.server.operations import Operation, check_length, read_body
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
-from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language, SpeechRequest
+from cosykit.types import SpeechRequest
 
 # Clients that were written for OpenAI name its models; they get the one that is loaded.
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-
-
-class VoiceId(BaseModel):
-    """A voice as an object, as OpenAI names custom voices."""
-
-    model_config = STRICT
-
-    id: Name
-
-
-class SpeechBody(BaseModel):
-    """A text to speak."""
-
-    model_config = STRICT
-
-    input: str = Field(min_length=1, description="The text")
-    model: Name = Field(
-        default="auto", description="Model id, `auto`, or one of OpenAI's names"
-    )
-    voice: Name | VoiceId | None = Field(
-        default=None, description="Voice id, name or alias; the text's own by default"
-    )
-    response_format: AudioFormat = "mp3"
-    speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
-    instructions: str | None = Field(
-        default=None,
-        max_length=4096,
-        description="How to say it; followed by models that can, otherwise ignored",
-    )
-    stream_format: Literal["audio", "sse"] = "audio"
-    language: Language | None = Field(
-        default=None, description="Main language; detected by default (not OpenAI's)"
-    )
-    volume: float = Field(
-        default=1.0,
-        ge=VOLUME_RANGE[0],
-        le=VOLUME_RANGE[1],
-        description="Gain (not OpenAI's)",
-    )
-    sample_rate: SampleRate = 0
-
-    @property
-    def voice_name(self) -> str | None:
-        """The voice, whichever way it was named."""
-        return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
-
-
-class ErrorObject(BaseModel):
-    """What went wrong.
-
-    Attributes:
-        param: The field at fault.
-    """
-
-    message: str
-    type: Literal["invalid_request_error", "server_error"]
-    param: str | None
-    code: str
-
-
-class ErrorAnswer(Failure):
-    """An error in OpenAI's shape."""
-
-    error: ErrorObject
-
-    @classmethod
-    def of(cls, error: CosykitError) -> Self:
-        """Word an error."""
-        is_input = isinstance(error, InputError)
-        return cls(
-            error=ErrorObject(
-                message=str(error),
-                type="invalid_request_error" if is_input else "server_error",
-                param=error.param,
-                code=error.code,
-            )
-        )
-
-
-class ModelObject(BaseModel):
-    """A model in OpenAI's list."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int
-    owned_by: str = "cosykit"
-
-
-class ModelList(BaseModel):
-    """The models that can be named in a request."""
-
-    object: Literal["list"] = "list"
-    data: list[ModelObject]
-
-
-class VoiceObject(BaseModel):
-    """A voice that can be named in a request."""
-
-    id: str
-    name: str
-    languages: list[Language]
-    gender: str | None
-    description: str
-    aliases: list[str]
-
-
-class VoiceList(BaseModel):
-    """The voices of the loaded model, the default first."""
-
-    voices: list[VoiceObject]
 
 
 async def speak(request: Request, service: SpeechService) -> Response:
@@ -167,20 +56,6 @@ async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
     )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     return await start_speech(service, speech_request, out)
-
-
-def check_length(text: str, max_chars: int) -> None:
-    """Refuse a text that is longer than the configuration allows.
-
-    Raises:
-        InputError: It is.
-    """
-    if len(text) > max_chars:
-        raise InputError(
-            f"the text has {len(text)} characters, {max_chars} are allowed",
-            hint="Split it into several requests, or raise server.max_text_chars",
-            param="input",
-        )
 
 
 async def check_model(name: str, service: SpeechService) -> None:

@@ -120,6 +120,20 @@ def check_key(request: Request, server: ServerSettings) -> None:
         )
 
 
+def check_length(text: str, max_chars: int) -> None:
+    """Refuse a text that is longer than the configuration allows.
+
+    Raises:
+        InputError: It is.
+    """
+    if len(text) > max_chars:
+        raise InputError(
+            f"the text has {len(text)} characters, {max_chars} are allowed",
+            hint="Split it into several requests, or raise server.max_text_chars",
+            param="input",
+        )
+
+
 async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
     """Read, bound, decode and validate a JSON body.
 

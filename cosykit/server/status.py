@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit import __version__
-from cosykit.server.openai import ErrorAnswer
+from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import Operation
 from cosykit.server.service import SpeechService, State
 

@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
-from cosykit.server.openai import check_length
 from cosykit.server.operations import (
     STRICT,
     Failure,
     Name,
     Operation,
     SampleRate,
+    check_length,
     read_body,
 )
 from cosykit.server.service import SpeechService

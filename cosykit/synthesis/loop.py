@@ -76,7 +76,6 @@ class Loop:
         self, engine: Engine, *, queue_size: int, batch_size: int, timeout_s: float
     ) -> None:
         self.engine = engine
-        self.failures = 0
         self._queue_size = queue_size
         self._batch_size = batch_size
         self._timeout_s = timeout_s
@@ -223,7 +222,6 @@ class Loop:
             return error
         except BaseException:
             # The one broad handler: a bug ends the request, neither server nor thread.
-            self.failures += 1
             _log.exception("the engine failed")
             return CosykitError(
                 "the engine failed unexpectedly", hint="The server's log tells more"

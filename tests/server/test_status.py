@@ -124,3 +124,8 @@ def test_pages_need_nothing_from_elsewhere(client: httpx.Client, path: str) -> N
     assert answer.headers["content-type"].startswith("text/html")
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
     assert "https://" not in answer.text
+
+
+def test_page_hides_what_it_calls_hidden(client: httpx.Client) -> None:
+    # The key field is a label, whose own display would win over the attribute.
+    assert "[hidden] { display: none !important; }" in client.get("/").text

@@ -141,7 +141,6 @@ async def test_bug_fails_its_request_and_no_other(
     with pytest.raises(CosykitError, match="failed unexpectedly") as caught:
         await words_of(loop, "fine bug")
     assert caught.value.http_status == 500
-    assert loop.failures == 1
     assert caplog.records[0].exc_info
     assert await words_of(loop, "still here") == ["still", "here"]
 

@@ -1,0 +1,123 @@
+"""What OpenAI's API takes and answers.
+
+Fields that are not OpenAI's say so.
+"""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, Field
+
+from cosykit.audio.formats import AudioFormat
+from cosykit.errors import CosykitError, InputError
+from cosykit.server.operations import STRICT, Failure, Name, SampleRate
+from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language
+
+
+class VoiceId(BaseModel):
+    """A voice as an object, as OpenAI names custom voices."""
+
+    model_config = STRICT
+
+    id: Name
+
+
+class SpeechBody(BaseModel):
+    """A text to speak."""
+
+    model_config = STRICT
+
+    input: str = Field(min_length=1, description="The text")
+    model: Name = Field(
+        default="auto", description="Model id, `auto`, or one of OpenAI's names"
+    )
+    voice: Name | VoiceId | None = Field(
+        default=None, description="Voice id, name or alias; the text's own by default"
+    )
+    response_format: AudioFormat = "mp3"
+    speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
+    instructions: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="How to say it; followed by models that can, otherwise ignored",
+    )
+    stream_format: Literal["audio", "sse"] = "audio"
+    language: Language | None = Field(
+        default=None, description="Main language; detected by default (not OpenAI's)"
+    )
+    volume: float = Field(
+        default=1.0,
+        ge=VOLUME_RANGE[0],
+        le=VOLUME_RANGE[1],
+        description="Gain (not OpenAI's)",
+    )
+    sample_rate: SampleRate = 0
+
+    @property
+    def voice_name(self) -> str | None:
+        """The voice, whichever way it was named."""
+        return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
+
+
+class ErrorObject(BaseModel):
+    """What went wrong.
+
+    Attributes:
+        param: The field at fault.
+    """
+
+    message: str
+    type: Literal["invalid_request_error", "server_error"]
+    param: str | None
+    code: str
+
+
+class ErrorAnswer(Failure):
+    """An error in OpenAI's shape."""
+
+    error: ErrorObject
+
+    @classmethod
+    def of(cls, error: CosykitError) -> Self:
+        """Word an error."""
+        is_input = isinstance(error, InputError)
+        return cls(
+            error=ErrorObject(
+                message=str(error),
+                type="invalid_request_error" if is_input else "server_error",
+                param=error.param,
+                code=error.code,
+            )
+        )
+
+
+class ModelObject(BaseModel):
+    """A model in OpenAI's list."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int
+    owned_by: str = "cosykit"
+
+
+class ModelList(BaseModel):
+    """The models that can be named in a request."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelObject]
+
+
+class VoiceObject(BaseModel):
+    """A voice that can be named in a request."""
+
+    id: str
+    name: str
+    languages: list[Language]
+    gender: str | None
+    description: str
+    aliases: list[str]
+
+
+class VoiceList(BaseModel):
+    """The voices of the loaded model, the default first."""
+
+    voices: list[VoiceObject]
