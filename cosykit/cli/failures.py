@@ -26,6 +26,9 @@ def told_failures(*, debug: bool) -> Iterator[None]:
             traceback.print_exc()
         tell(error.message, error.hint)
         raise SystemExit(error.exit_code) from error
+    except KeyboardInterrupt as error:
+        # Typer turns those inside a command into this code; some come outside of it.
+        raise SystemExit(130) from error
     except OSError as error:
         if debug:
             traceback.print_exc()

@@ -45,7 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     debug = "--debug" in ordered or bool(os.environ.get("COSYKIT_DEBUG"))
     with told_failures(debug=debug):
         _check_folder()
-        app(ordered, prog_name="cosykit")
+        try:
+            app(ordered, prog_name="cosykit")
+        finally:
+            _deliver()
     raise SystemExit(0)
 
 
@@ -122,6 +125,18 @@ def _open_closed_streams() -> None:
         if getattr(sys, name) is None:
             unbuffered = FileIO(os.open(os.devnull, flags), mode)
             setattr(sys, name, TextIOWrapper(unbuffered, write_through=True))
+
+
+def _deliver() -> None:
+    """Write out what still waits in standard output, so that a failure is told."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What cannot be written now cannot be at the end of the process either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(1) from error
+        raise
 
 
 def _check_folder() -> None:
