@@ -32,7 +32,7 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        # Never reset: the server that runs this task logs its bugs after we returned.
+        # Never reset: uvicorn logs in this task after we returned.
         REQUEST_ID.set(request_id)
         began, status, noted = time.perf_counter(), 0, False
 
@@ -57,6 +57,10 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, send_noted)
+        except Exception:
+            # It has been answered. Passed on, it would close the connection under the
+            # client's next request.
+            _log.exception("the server failed")
         finally:
             note()
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from cosykit.audio.encode import Encoder
 from cosykit.server.service import SpeechService
 from tests.server.conftest import Running, running, settings_for
-from tests.server.wire import request
+from tests.server.wire import request, wired
 from tests.synthesis.counting_engine import PATIENCE_S
 
 SPEECH = "/v1/audio/speech"
@@ -68,20 +69,34 @@ def test_events_that_fail_half_way_end_with_an_error(
     assert events[-1]["error"]["code"] == code
 
 
-def test_bug_of_a_route_is_answered_like_any_error(
+def test_bug_of_a_route_is_answered_and_its_connection_kept(
     counting: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(service: SpeechService) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(SpeechService, "engine_loop", property(broken))
+    health = request(b"", "X-Request-ID: trace", line="GET /health HTTP/1.1")
+    with wired(counting.port) as wire:
+        for _ in range(2):
+            wire.send(health)
+            head = wire.read_until(b"\r\n\r\n")
+            assert b" 500 " in head
+            assert b"x-request-id: trace" in head
+            assert b"internal_error" in wire.read_until(b"}}")
     with counting.connected() as client:
-        answer = client.get("/health", headers={"X-Request-ID": "trace"})
-        assert answer.status_code == 500
-        assert answer.json()["error"]["code"] == "internal_error"
-        assert answer.headers["x-request-id"] == "trace"
         metrics = client.get("/metrics").text
-    assert 'cosykit_requests_total{route="/health",status="500"} 1.0' in metrics
+    assert 'cosykit_requests_total{route="/health",status="500"} 2.0' in metrics
+
+
+def test_bug_in_the_middle_of_an_answer_breaks_it_off(
+    counting: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Encoder, "finish", None)
+    with counting.connected() as client:
+        with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
+            client.post(SPEECH, json=fields("w"))
+        assert client.get("/health").json()["queue"]["active"] == 0
 
 
 def test_deadline_before_the_first_audio_has_a_status(hasty: Running) -> None:

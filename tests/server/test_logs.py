@@ -93,7 +93,7 @@ def test_json_lines_bear_the_id_of_their_request_in_every_thread(
         ("in-the-engine", "cosykit.server.service", "info"),
         ("in-the-engine", "cosykit.access", "info"),
         ("fine", "cosykit.access", "info"),
-        ("in-the-server", "uvicorn.error", "error"),
+        ("in-the-server", "cosykit.access", "error"),
         ("in-the-server", "cosykit.access", "info"),
         ("-", "elsewhere", "warning"),
     }
