@@ -236,7 +236,9 @@ def test_cancelled_run_leaves_the_older_file_and_no_other(
         assert process.poll() is None
         select.select([], [], [], 0.01)
     process.send_signal(number)
-    assert process.wait(timeout=20) == 128 + number
+    # Python kills itself by SIGINT when that came while it ran `exec`, whoever caught
+    # the exception; to a shell it is the same code.
+    assert process.wait(timeout=20) in (128 + number, -signal.SIGINT)
     assert files_in(tone) == ["out.wav", "text"]
     assert (tone / "out.wav").read_text() == "older"
 
