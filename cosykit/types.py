@@ -1,6 +1,6 @@
 """The values that pass through the house and the protocols of its seams."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 from uuid import uuid4
@@ -23,6 +23,52 @@ VOLUME_RANGE = (0.0, 4.0)
 
 
 @dataclass(frozen=True, slots=True)
+class Recording:
+    """Recorded speech, such as that of a voice to be cloned.
+
+    Attributes:
+        samples: Mono audio in [-1, 1], shape (samples,).
+        sample_rate: Samples a second.
+        transcript: What is said in it; empty if nobody knows.
+    """
+
+    samples: Samples
+    sample_rate: int
+    transcript: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next speech token is chosen, for engines that sample.
+
+    Attributes:
+        top_p: The nucleus is the fewest most probable tokens that together reach this.
+        top_k: At most so many tokens are in it.
+        window: How many past tokens count as of late.
+        tolerance: The share of the window that a token may fill without being repeated.
+    """
+
+    top_p: float = 0.8
+    top_k: int = 25
+    window: int = 10
+    tolerance: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            InputError: A parameter is out of range.
+        """
+        for name, value, low, high in (
+            ("top_p", self.top_p, 0.01, 1.0),
+            ("top_k", self.top_k, 1, 4096),
+            ("window", self.window, 1, 1000),
+            ("tolerance", self.tolerance, 0.0, 1.0),
+        ):
+            _check_range(name, value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechRequest:
     """One text to speak, however it came in.
 
@@ -34,7 +80,11 @@ class SpeechRequest:
         speed: Tempo, 0.25 to 4; 1 is the voice's own.
         volume: Gain, 0 to 4; 1 leaves the level as it is.
         instructions: How to say it, for engines that follow instructions.
-        seed: Makes sampling repeatable, for engines that sample.
+        prompt: A recording whose voice to speak with instead, for engines that clone.
+        seed: Makes sampling repeatable, for engines that sample; None draws one.
+        sampling: How tokens are chosen, for engines that sample.
+        whole: Whether the audio is wanted sentence by sentence, which takes less time
+            in all, rather than as soon as some can be heard.
         request_id: Names the request in logs and to `Engine.cancel`.
     """
 
@@ -44,7 +94,10 @@ class SpeechRequest:
     speed: float = 1.0
     volume: float = 1.0
     instructions: str | None = None
+    prompt: Recording | None = None
     seed: int | None = None
+    sampling: Sampling = Sampling()
+    whole: bool = False
     request_id: str = field(default_factory=lambda: uuid4().hex)
 
     def __post_init__(self) -> None:
@@ -53,16 +106,17 @@ class SpeechRequest:
         Raises:
             InputError: Speed or volume is out of range.
         """
-        for name, value, low, high in (
-            ("speed", self.speed, *SPEED_RANGE),
-            ("volume", self.volume, *VOLUME_RANGE),
-        ):
-            if not low <= value <= high:
-                raise InputError(
-                    f"{name} {value:g} is out of range",
-                    hint=f"Choose {low:g} to {high:g}",
-                    param=name,
-                )
+        _check_range("speed", self.speed, *SPEED_RANGE)
+        _check_range("volume", self.volume, *VOLUME_RANGE)
+
+
+def _check_range(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise InputError(
+            f"{name} {value:g} is out of range",
+            hint=f"Choose {low:g} to {high:g}",
+            param=name,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +227,75 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Free sessions and memory; the engine cannot be used afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a step brought for one request.
+
+    Attributes:
+        outcome: A piece of its audio; or why it failed; or None, when it has ended.
+    """
+
+    request_id: str
+    outcome: AudioChunk | BaseException | None
+
+
+@runtime_checkable
+class BatchEngine(Protocol):
+    """Speaks several requests at once, a step of all of them at a time.
+
+    An `Engine` may be one too. One thread calls `begin` and `step`.
+    """
+
+    def begin(self, request: SpeechRequest) -> None:
+        """Take a request in; it has a part in the next step.
+
+        Raises:
+            InputError: It cannot be spoken.
+            BusyError: There is no room for it now.
+        """
+
+    def step(self, resting: Collection[str] = ()) -> Sequence[Progress]:
+        """Work on all requests for a moment.
+
+        Args:
+            resting: Requests whose listeners have enough audio for now.
+        """
+
+    def cancel(self, request_id: str) -> None:
+        """End a request, from any thread; no progress is reported of it any more."""
+
+
+Mel = NDArray[np.float32]
+"""Log mel spectrogram, shape (mels, frames)."""
+
+
+class VocoderStream(Protocol):
+    """Turns the mel of one utterance into samples, chunk by chunk."""
+
+    def process(self, mel: Mel, *, last: bool) -> Samples:
+        """Take the next frames and give the samples that are ready.
+
+        Args:
+            last: Whether the utterance ends with these frames; then all the rest of
+                its samples is given.
+        """
+
+
+@runtime_checkable
+class Vocoder(Protocol):
+    """Turns mels into samples; the seam of the `cosykit.vocoders` plug-ins."""
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second."""
+
+    def begin(self, seed: Sequence[int]) -> VocoderStream:
+        """Begin an utterance; the same seed and mel give the same samples."""
+
+    def close(self) -> None:
+        """Free sessions and memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ the sequence had that token of late, it is drawn again, from all other tokens.
 Source: cosyvoice/utils/common.py ras_sampling, nucleus_sampling
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from cosykit.types import Sampling
 
 Array = NDArray[np.float64]
 Tokens = NDArray[np.int64]
@@ -20,29 +20,12 @@ NO_TOKEN = -1
 """Stands for the tokens before a sequence began."""
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingParameters:
-    """How to choose.
-
-    Attributes:
-        top_p: The nucleus is the fewest most probable tokens that together reach this.
-        top_k: At most so many tokens are in it.
-        window: How many past tokens count as of late.
-        tolerance: The share of the window that a token may fill without being repeated.
-    """
-
-    top_p: float = 0.8
-    top_k: int = 25
-    window: int = 10
-    tolerance: float = 0.1
-
-
 def sample(
     scores: NDArray[np.float32],
     recent: Tokens,
     draws: Array,
     may_end: NDArray[np.bool_],
-    parameters: SamplingParameters,
+    parameters: Sampling,
 ) -> Tokens:
     """Choose one token for each sequence.
 
@@ -76,17 +59,13 @@ def _softmax(scores: Array) -> Array:
     return raised
 
 
-def _from_nucleus(
-    probabilities: Array, draws: Array, parameters: SamplingParameters
-) -> Tokens:
+def _from_nucleus(probabilities: Array, draws: Array, parameters: Sampling) -> Tokens:
     tokens, kept = _nucleus(probabilities, parameters)
     places = _drawn(kept, draws)
     return np.take_along_axis(tokens, places[:, None], axis=1)[:, 0]
 
 
-def _nucleus(
-    probabilities: Array, parameters: SamplingParameters
-) -> tuple[Tokens, Array]:
+def _nucleus(probabilities: Array, parameters: Sampling) -> tuple[Tokens, Array]:
     """Give the tokens of the nucleus, best first, and their probabilities.
 
     Both are (batch, top_k); where the nucleus is smaller, probabilities are zero.

@@ -6,15 +6,11 @@ import pytest
 from numpy.typing import NDArray
 
 from cosykit.synthesis.lm.length import limits_of
-from cosykit.synthesis.lm.sampling import (
-    DRAWS,
-    NO_TOKEN,
-    SamplingParameters,
-    sample,
-)
+from cosykit.synthesis.lm.sampling import DRAWS, NO_TOKEN, sample
+from cosykit.types import Sampling
 
 Case = dict[str, NDArray[Any]]
-OFFICIAL = SamplingParameters()
+OFFICIAL = Sampling()
 
 
 def recorded_cases() -> list[Case]:
@@ -87,7 +83,7 @@ def chosen(
     scores: NDArray[np.float32],
     recent: int = NO_TOKEN,
     may_end: bool = True,
-    parameters: SamplingParameters = OFFICIAL,
+    parameters: Sampling = OFFICIAL,
 ) -> NDArray[np.int64]:
     rows = scores.shape[0]
     return sample(
@@ -111,14 +107,14 @@ def test_speech_does_not_end_before_it_may() -> None:
 
 def test_nucleus_of_one_is_the_best_token() -> None:
     scores = some_scores(30)
-    found = chosen(scores, parameters=SamplingParameters(top_k=1))
+    found = chosen(scores, parameters=Sampling(top_k=1))
     np.testing.assert_array_equal(found, scores.argmax(axis=1))
 
 
 def test_draws_follow_the_probabilities() -> None:
     shares = np.array([0.5, 0.3, 0.2])
     scores = np.tile(np.log(shares).astype(np.float32), (20_000, 1))
-    found = chosen(scores, parameters=SamplingParameters(top_p=1.0))
+    found = chosen(scores, parameters=Sampling(top_p=1.0))
     counted = np.bincount(found, minlength=3) / found.size
     np.testing.assert_allclose(counted, shares, atol=0.02)
 
@@ -139,7 +135,7 @@ def test_extreme_draws_stay_within_the_nucleus(draw: float) -> None:
 def test_repeated_token_within_the_tolerance_stays() -> None:
     scores = np.full((1, 40), -30, np.float32)
     scores[0, 3] = 0
-    tolerant = SamplingParameters(tolerance=1.1)
+    tolerant = Sampling(tolerance=1.1)
     assert chosen(scores, recent=3, parameters=tolerant) == 3
     assert chosen(scores, recent=3) != 3
 
