@@ -22,6 +22,15 @@ SPEED_RANGE = (0.25, 4.0)
 VOLUME_RANGE = (0.0, 4.0)
 
 
+def _check_range(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise InputError(
+            f"{name} {value:g} is out of range",
+            hint=f"Choose {low:g} to {high:g}",
+            param=name,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """Recorded speech, such as that of a voice to be cloned.
@@ -108,15 +117,6 @@ class SpeechRequest:
         """
         _check_range("speed", self.speed, *SPEED_RANGE)
         _check_range("volume", self.volume, *VOLUME_RANGE)
-
-
-def _check_range(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise InputError(
-            f"{name} {value:g} is out of range",
-            hint=f"Choose {low:g} to {high:g}",
-            param=name,
-        )
 
 
 @dataclass(frozen=True, slots=True)
