@@ -54,7 +54,8 @@ class Sampling:
         top_p: The nucleus is the fewest most probable tokens that together reach this.
         top_k: At most so many tokens are in it.
         window: How many past tokens count as of late.
-        tolerance: The share of the window that a token may fill without being repeated.
+        tolerance: The share of the window that a token may fill without being drawn
+            again; above 1 every token may.
     """
 
     top_p: float = 0.8
@@ -72,7 +73,7 @@ class Sampling:
             ("top_p", self.top_p, 0.01, 1.0),
             ("top_k", self.top_k, 1, 4096),
             ("window", self.window, 1, 1000),
-            ("tolerance", self.tolerance, 0.0, 1.0),
+            ("tolerance", self.tolerance, 0.0, 2.0),
         ):
             _check_range(name, value, low, high)
 
