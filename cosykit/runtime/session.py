@@ -29,7 +29,13 @@ class _RunOptions(Protocol):
     def add_run_config_entry(self, key: str, value: str) -> None: ...
 
 
+class _OrtValueInfo(Protocol):
+    name: str
+
+
 class _OrtSession(Protocol):
+    def get_inputs(self) -> Sequence[_OrtValueInfo]: ...
+
     def run(
         self,
         names: Sequence[str] | None,
@@ -98,6 +104,11 @@ class Session:
         self._session = session
         self._shrinks = settings.shrinks
         self.provider = settings.provider
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs, in the graph's order."""
+        return tuple(node.name for node in self._session.get_inputs())
 
     def cancellation(self) -> Cancellation:
         """Make the means to end runs of this session."""
