@@ -2,12 +2,19 @@
 
     graph = Graph("affine")
     x = graph.input("x", np.float32, ("batch", 80))
-    graph.output("y", x @ graph.constant(weight) + graph.constant(bias))
+    y = x @ graph.weight("weight", weight) + graph.weight("bias", bias)
+    graph.output("y", y, np.float32, ("batch", 512))
     graph.save(path)
 
 Weights go into one file beside the graph, aligned so that a loader can map them.
+
+A graph has a precision, which its layers ask for: `layers/product.py` chooses the kind
+of its products by it. At fp16 its weights and numbers are float16; inputs and outputs
+stay float32, so a builder lowers what enters, and widens what leaves or is sensitive.
+At any other precision lowering and widening add nothing.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +25,8 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from onnx import helper
+
+from cosykit.spec import Precision
 
 Tensor = NDArray[np.generic]
 Attribute = int | float | str | Sequence[int] | Sequence[float]
@@ -74,6 +83,16 @@ class Value:
         kind = int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
         return self.graph.op("Cast", self, attributes={"to": kind})
 
+    def lowered(self) -> "Value":
+        """Convert float32 to the graph's own kind of floats."""
+        if self.graph.floating == np.float32:
+            return self
+        return self.cast(self.graph.floating)
+
+    def widened(self) -> "Value":
+        """Convert the graph's own kind of floats to float32."""
+        return self if self.graph.floating == np.float32 else self.cast(np.float32)
+
     def slice(self, axis: int, start: "Value | int", end: "Value | int") -> "Value":
         """Take [start, end) of one axis."""
         graph = self.graph
@@ -99,16 +118,43 @@ class Value:
         return self.graph.op("Squeeze", self, self.graph.indices(*axes))
 
 
-class Graph:
-    """An ONNX graph under construction."""
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """A tensor as integers: x = (values - zero) scale.
 
-    def __init__(self, name: str) -> None:
+    Attributes:
+        values: uint8, of the tensor's shape.
+        scale: float32 ().
+        zero: uint8 ().
+    """
+
+    values: Value
+    scale: Value
+    zero: Value
+
+
+class Graph:
+    """An ONNX graph under construction.
+
+    Args:
+        name: Says what it computes.
+        precision: Of its weights and products.
+        few_rows: Whether its products see a row or two at a time, which calls for other
+            quantized products than many rows do.
+    """
+
+    def __init__(
+        self, name: str, precision: Precision = "fp32", *, few_rows: bool = False
+    ) -> None:
+        self.precision, self.few_rows = precision, few_rows
+        self.floating: DTypeLike = np.float16 if precision == "fp16" else np.float32
         self._name = name
         self._nodes: list[onnx.NodeProto] = []
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
-        self._weights: dict[str, Weight] = {}
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._weights: dict[tuple[str, ...], Callable[[], Sequence[Tensor]]] = {}
+        self._quantized: dict[str, Quantized] = {}
+        self._public: dict[str, str] = {}
         self._domains: set[str] = set()
 
     def input(self, name: str, dtype: DTypeLike, shape: Sequence[Dimension]) -> Value:
@@ -119,8 +165,8 @@ class Graph:
     def output(
         self, name: str, value: Value, dtype: DTypeLike, shape: Sequence[Dimension]
     ) -> None:
-        """Declare an output under its public name."""
-        self._nodes.append(helper.make_node("Identity", [value.name], [name]))
+        """Declare an output, the result of a node, under its public name."""
+        self._public[value.name] = name
         self._outputs.append(_described(name, dtype, shape))
 
     @property
@@ -160,30 +206,49 @@ class Graph:
         return tuple(Value(self, name) for name in names)
 
     def constant(self, content: ArrayLike) -> Value:
-        """Add a constant; equal small ones are shared."""
+        """Add a constant exactly as it is; equal ones are shared."""
         array: Tensor = np.asarray(content)
-        if array.nbytes > _INLINE_BYTES:
-            return self.weight(f"constant_{len(self._weights)}", array)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._constants:
-            name = f"constant_{len(self._weights)}"
-            self._constants[key] = self.weight(name, array)
-        return self._constants[key]
+        digest = hashlib.sha256(array.tobytes())
+        digest.update(f"{array.dtype}{array.shape}".encode())
+        return self.weights([f"constant_{digest.hexdigest()[:16]}"], lambda: [array])[0]
 
     def weight(self, name: str, array: Weight) -> Value:
-        """Add a weight under the key it has in the checkpoint.
+        """Add a weight under the key it has in the checkpoint, in the graph's floats.
 
         Args:
             array: The weight, or what computes it, called when the graph is saved.
         """
-        self._weights[name] = array
-        return Value(self, name)
+
+        def lowered() -> Sequence[Tensor]:
+            content = array() if callable(array) else array
+            if content.dtype == np.float32:
+                content = content.astype(self.floating, copy=False)
+            return [content]
+
+        return self.weights([name], lowered)[0]
+
+    def weights(
+        self, names: Sequence[str], compute: Callable[[], Sequence[Tensor]]
+    ) -> tuple[Value, ...]:
+        """Add weights that are computed together when the graph is saved.
+
+        Weights of one name are one weight.
+        """
+        self._weights[tuple(names)] = compute
+        return tuple(Value(self, name) for name in names)
+
+    def quantized(self, x: Value) -> Quantized:
+        """Quantize a float32 tensor to 8 bits by its range, once for all who ask."""
+        if x.name not in self._quantized:
+            values, scale, zero = self.ops("DynamicQuantizeLinear", 3, x)
+            self._quantized[x.name] = Quantized(values, scale, zero)
+        return self._quantized[x.name]
 
     def like(self, number: Value | float) -> Value:
-        """Turn a number into a float32 constant; leave a value as it is."""
+        """Turn a number into a constant of the graph's floats; leave a value be."""
         if isinstance(number, Value):
             return number
-        return self.constant(np.float32(number))
+        return self.constant(np.asarray(number, self.floating))
 
     def index(self, place: Value | int) -> Value:
         """Turn a place into the one-element int64 that `Slice` wants."""
@@ -203,12 +268,18 @@ class Graph:
         Raises:
             OSError: The files cannot be written.
         """
-        weights = path.with_name(path.name + ".data")
-        with weights.open("wb") as file:
-            tensors = [
-                _stored(name, weight() if callable(weight) else weight, file)
-                for name, weight in self._weights.items()
-            ]
+        save_together({path: self}, path.with_name(path.name + ".data"))
+
+    def write(self, path: Path, store: "WeightStore") -> None:
+        """Write the graph, and its weights into a file that others may share."""
+        tensors = [
+            tensor
+            for names, compute in self._weights.items()
+            for tensor in store.stored(names, compute)
+        ]
+        for node in self._nodes:
+            for places in (node.input, node.output):
+                places[:] = [self._public.get(name, name) for name in places]
         graph = helper.make_graph(
             self._nodes, self._name, self._inputs, self._outputs, tensors
         )
@@ -217,6 +288,37 @@ class Graph:
         model = helper.make_model(graph, opset_imports=opsets, producer_name="cosykit")
         model.ir_version = 10
         path.write_bytes(model.SerializeToString())
+
+
+def save_together(graphs: Mapping[Path, Graph], weights: Path) -> None:
+    """Write graphs of one folder whose weights lie in one file, each name once.
+
+    Raises:
+        OSError: The files cannot be written.
+    """
+    with weights.open("wb") as file:
+        store = WeightStore(file)
+        for path, graph in graphs.items():
+            graph.write(path, store)
+
+
+class WeightStore:
+    """Appends weights to a file, and tells where they are."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._tensors: dict[tuple[str, ...], Sequence[onnx.TensorProto]] = {}
+
+    def stored(
+        self, names: tuple[str, ...], compute: Callable[[], Sequence[Tensor]]
+    ) -> Sequence[onnx.TensorProto]:
+        """Store weights, unless they are there already."""
+        if names not in self._tensors:
+            self._tensors[names] = [
+                _stored(name, array, self._file)
+                for name, array in zip(names, compute(), strict=True)
+            ]
+        return self._tensors[names]
 
 
 def _described(

@@ -2,7 +2,10 @@
 
 from abc import abstractmethod
 
+import numpy as np
+
 from cosykit.convert.graph import Value
+from cosykit.convert.layers.product import LinearMap, product
 from cosykit.convert.module import Module, ModuleList, Parameter
 
 
@@ -30,20 +33,35 @@ class Sequential(ModuleList[Layer]):
 class Linear(Layer):
     """x W^T + b on the last axis.
 
+    Args:
+        exact: Whether it is never quantized.
+
     Source: torch.nn.Linear
     """
 
-    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
+    def __init__(
+        self, inputs: int, outputs: int, *, bias: bool = True, exact: bool = False
+    ) -> None:
         self.weight = Parameter(outputs, inputs)
         self.bias = Parameter(outputs) if bias else None
+        self._exact = exact
+
+    @property
+    def map(self) -> LinearMap:
+        """The map as the builder of products takes it."""
+        outputs, inputs = self.weight.shape
+        name, bias = self.weight.key.removesuffix(".weight"), self.bias
+        return LinearMap(
+            name,
+            inputs,
+            outputs,
+            weight=lambda: self.weight.array,
+            bias=None if bias is None else lambda: bias.array,
+        )
 
     def __call__(self, x: Value) -> Value:
         """Map (..., inputs) to (..., outputs)."""
-        graph = x.graph
-        mapped = x @ graph.weight(self.weight.key, self.weight.array.T)
-        if self.bias is None:
-            return mapped
-        return mapped + graph.weight(self.bias.key, self.bias.array)
+        return product(x, self.map, exact=self._exact)
 
 
 class LayerNorm(Layer):
@@ -70,7 +88,7 @@ class LayerNorm(Layer):
 
 
 class Embedding(Module):
-    """A table of vectors by index.
+    """A table of vectors by index, kept in half precision unless the graph is fp32.
 
     Source: torch.nn.Embedding
     """
@@ -80,9 +98,15 @@ class Embedding(Module):
 
     def __call__(self, indices: Value) -> Value:
         """Look (...) indices up as (..., size)."""
-        graph = indices.graph
-        table = graph.weight(self.weight.key, self.weight.array)
-        return graph.op("Gather", table, indices)
+        graph, parameter = indices.graph, self.weight
+        if graph.precision == "fp32":
+            return graph.op(
+                "Gather", graph.weight(parameter.key, parameter.array), indices
+            )
+        (table,) = graph.weights(
+            [f"{parameter.key}.half"], lambda: [parameter.array.astype(np.float16)]
+        )
+        return graph.op("Gather", table, indices).cast(graph.floating)
 
 
 class Relu(Layer):
@@ -147,10 +171,11 @@ class Mish(Layer):
 
 
 def unit_length(x: Value, floor: float = 1e-12) -> Value:
-    """Scale vectors on the last axis to length one.
+    """Scale float32 vectors on the last axis to length one, in the graph's floats.
 
     Source: torch.nn.functional.normalize
     """
     graph = x.graph
     length = graph.op("ReduceL2", x, graph.indices(-1))
-    return x / graph.op("Max", length, graph.like(floor))
+    floored = graph.op("Max", length, graph.constant(np.float32(floor)))
+    return (x / floored).lowered()

@@ -1,0 +1,140 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cosykit.convert.graph import Graph, save_together
+from cosykit.convert.layers.basic import Embedding
+from cosykit.convert.layers.product import LinearMap, joined, product
+from cosykit.convert.quantize import Bits, quantized_blocks, quantized_columns
+from cosykit.runtime.session import SessionSettings, open_session
+from cosykit.spec import Precision
+from tests.convert.conftest import Run
+
+Floats = NDArray[np.float32]
+
+# Signal to error of a product of Gaussian numbers, in dB: 8 bits of weight and input
+# leave 41, 4 bits 21, half precision 67.
+LEAST: dict[tuple[Precision, bool], float] = {
+    ("fp32", False): 120,
+    ("fp16", False): 60,
+    ("int8", False): 37,
+    ("int8", True): 37,
+    ("int4", False): 37,
+    ("int4", True): 18,
+}
+
+
+def gaussian(seed: int, *shape: int) -> Floats:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def signal_to_error(found: NDArray[Any], wanted: NDArray[Any]) -> float:
+    error = np.square(found.astype(np.float64) - wanted).sum() + 1e-300
+    return float(10 * np.log10(np.square(wanted.astype(np.float64)).sum() / error))
+
+
+def dense(name: str, inputs: int, outputs: int, seed: int) -> LinearMap:
+    weight, bias = gaussian(seed, outputs, inputs), gaussian(seed + 1, outputs)
+    return LinearMap(name, inputs, outputs, lambda: weight, lambda: bias)
+
+
+def applied(
+    opened: Callable[[Graph], Run], graph: Graph, x: Floats, linear: LinearMap
+) -> NDArray[Any]:
+    shape = ("batch", "rows", linear.inputs)
+    entered = graph.input("x", np.float32, shape).lowered()
+    graph.output("y", product(entered, linear).widened(), np.float32, ("b", "r", "o"))
+    return opened(graph)({"x": x})["y"]
+
+
+@pytest.mark.parametrize(("precision", "few_rows"), LEAST)
+@pytest.mark.parametrize("inputs", [64, 192, 256])
+def test_product_is_near_the_exact_one(
+    opened: Callable[[Graph], Run], precision: Precision, few_rows: bool, inputs: int
+) -> None:
+    linear, x = dense("dense", inputs, 48, seed=3), gaussian(5, 2, 7, inputs)
+    graph = Graph("product", precision, few_rows=few_rows)
+    found = applied(opened, graph, x, linear)
+    assert linear.bias is not None
+    wanted = x @ linear.weight().T + linear.bias()
+    assert signal_to_error(found, wanted) > LEAST[precision, few_rows]
+
+
+@pytest.mark.parametrize("few_rows", [False, True])
+def test_joined_maps_give_what_they_give_apart(
+    opened: Callable[[Graph], Run], few_rows: bool
+) -> None:
+    maps = [dense(name, 64, size, size) for name, size in (("a", 32), ("b", 16))]
+    x = gaussian(5, 1, 3, 64)
+    together = applied(
+        opened, Graph("ab", "int8", few_rows=few_rows), x, joined("ab", *maps)
+    )
+    apart = [
+        applied(opened, Graph("one", "int8", few_rows=few_rows), x, one) for one in maps
+    ]
+    np.testing.assert_allclose(together, np.concatenate(apart, axis=2), atol=1e-5)
+
+
+def test_input_of_several_products_is_quantized_once() -> None:
+    graph = Graph("two", "int8")
+    x = graph.input("x", np.float32, ("rows", 64))
+    assert graph.quantized(x) is graph.quantized(x)
+
+
+@pytest.mark.parametrize(("bits", "block"), [(8, 128), (4, 32), (4, 128)])
+def test_blocks_hold_the_weights_within_a_step(bits: Bits, block: int) -> None:
+    weight = gaussian(1, 24, 192)
+    packed = quantized_blocks(weight, bits, block)
+    values = packed.values.astype(np.int32)
+    if bits == 4:
+        pair = np.stack([values & 15, values >> 4], axis=-1)
+        values = pair.reshape(*values.shape[:2], -1)
+    restored = (values - 2 ** (bits - 1)) * packed.scales[..., None]
+    error = np.abs(restored.reshape(24, -1)[:, :192] - weight)
+    steps = np.abs(packed.scales).repeat(block, axis=1)[:, :192]
+    # Only the greatest weights of a block may be clipped, by some of their own size.
+    assert (
+        error <= 0.51 * steps + (0.17 if bits == 4 else 0.01) * np.abs(weight)
+    ).all()
+
+
+def test_weights_of_nothing_but_zeros_stay_zero() -> None:
+    weight = np.zeros((8, 64), np.float32)
+    assert not quantized_columns(weight).values.any()
+    assert (quantized_blocks(weight, 8, 128).values == 128).all()
+
+
+def test_embedding_keeps_eleven_bits_at_other_precisions(
+    opened: Callable[[Graph], Run],
+) -> None:
+    table = Embedding(10, 16)
+    table.weight.load("table", gaussian(1, 10, 16))
+    graph = Graph("table", "int8")
+    rows = table(graph.input("rows", np.int64, ("rows",)))
+    graph.output("found", rows, np.float32, ("rows", 16))
+    found = opened(graph)({"rows": np.array([3, 9])})["found"]
+    np.testing.assert_allclose(found, table.weight.array[[3, 9]], rtol=2**-11)
+
+
+def test_graphs_that_share_a_file_store_each_weight_once(tmp_path: Path) -> None:
+    weight, x = gaussian(3, 48, 256), gaussian(5, 2, 256)
+    linear = LinearMap("dense", 256, 48, lambda: weight)
+    graphs = {}
+    for scale in (1.0, 2.0):
+        graph = Graph("scaled")
+        entered = graph.input("x", np.float32, ("rows", 256))
+        result = product(entered * scale, linear)
+        graph.output("y", result, np.float32, ("rows", 48))
+        graphs[tmp_path / f"{scale}.onnx"] = graph
+    save_together(graphs, tmp_path / "weights.data")
+    assert (tmp_path / "weights.data").stat().st_size < 2 * weight.nbytes
+    one, two = (
+        open_session(path, SessionSettings("cpu", threads=1)).run({"x": x})[0]
+        for path in graphs
+    )
+    np.testing.assert_allclose(one, x @ weight.T, atol=1e-4)
+    np.testing.assert_allclose(two, 2 * x @ weight.T, atol=1e-4)
