@@ -1,5 +1,6 @@
 """The facts of each model that code needs before any file of it is read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
@@ -7,7 +8,24 @@ from typing import Literal
 from cosykit.types import Language
 
 Precision = Literal["fp32", "fp16", "int8", "int4"]
+VocoderPrecision = Literal["fp32", "fp16", "int8"]
 Family = Literal["cosyvoice", "lite"]
+Mode = Literal[
+    "built_in_voice", "zero_shot", "cross_lingual", "instruct", "voice_conversion"
+]
+GraphName = Literal[
+    "text_encoder",
+    "lm_embedding",
+    "lm",
+    "lm_wide",
+    "flow_encoder",
+    "length_regulator",
+    "estimator",
+    "estimator_ragged",
+    "pitch",
+    "source",
+    "vocoder",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +38,10 @@ class ModelSpec:
         title: Name to show to people.
         sample_rate: Samples a second of its speech.
         languages: Languages it speaks.
-        graphs: Graph files in the folder of each precision.
+        graphs: Graph files in the folder of each precision, where they are the same
+            for all of them; see `graph_levels` for the other models.
         precisions: Quantization levels it can be installed at, the default first.
+        modes: What can be asked of it.
     """
 
     id: str
@@ -31,7 +51,93 @@ class ModelSpec:
     languages: tuple[Language, ...]
     graphs: tuple[str, ...]
     precisions: tuple[Precision, ...]
+    modes: tuple[Mode, ...] = ("built_in_voice",)
 
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What running a model takes to know of its graphs, as its manifest keeps it.
+
+    Attributes:
+        layers: Attention layers of the language model.
+        heads: Attention heads of each of them.
+        head_size: Channels of a head.
+        positions: Frames of the longest sequence that the language model can hold.
+        text_vocabulary: Text tokens.
+        speech_vocabulary: Speech tokens; the end token follows them.
+        speaker_size: Length of a speaker vector.
+        mels: Channels of a mel.
+        sample_rate: Samples a second.
+        token_rate: Speech tokens a second.
+        harmonics: Overtones of the vocoder's source.
+        samples_per_frame: Samples that a frame of a mel becomes.
+        modes: What can be asked of it.
+    """
+
+    layers: int
+    heads: int
+    head_size: int
+    positions: int
+    text_vocabulary: int
+    speech_vocabulary: int
+    speaker_size: int
+    mels: int
+    sample_rate: int
+    token_rate: int
+    harmonics: int
+    samples_per_frame: int
+    modes: tuple[Mode, ...]
+
+
+def graph_levels(
+    precision: Precision, vocoder_precision: VocoderPrecision
+) -> Mapping[GraphName, Precision]:
+    """Say at which level each graph of CosyVoice is, for a precision that is asked for.
+
+    What costs next to nothing stays at fp32, and so is shared by all precisions. Only
+    quantized models have two graphs of the language model: `lm` for one to three rows
+    and `lm_wide` for more.
+    """
+    rest: Precision = "int8" if precision == "int4" else precision
+    levels: dict[GraphName, Precision] = {
+        "text_encoder": rest,
+        "lm_embedding": "fp32",
+        "lm": precision,
+        "flow_encoder": rest,
+        "length_regulator": "fp32",
+        "estimator": rest,
+        "estimator_ragged": rest,
+        "pitch": "fp32",
+        "source": "fp32",
+        "vocoder": vocoder_precision,
+    }
+    if precision in ("int8", "int4"):
+        levels["lm_wide"] = rest
+    return MappingProxyType(levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The precisions that a CosyVoice model is installed or run at.
+
+    Attributes:
+        precision: Of the language model and the flow.
+        vocoder: Of the vocoder.
+    """
+
+    precision: Precision
+    vocoder: VocoderPrecision
+
+    @property
+    def graphs(self) -> Mapping[GraphName, Precision]:
+        """The precision of each graph."""
+        return graph_levels(self.precision, self.vocoder)
+
+    def __str__(self) -> str:
+        return f"{self.precision} with the vocoder at {self.vocoder}"
+
+
+_CLONING: tuple[Mode, ...] = ("zero_shot", "cross_lingual", "voice_conversion")
 
 LITE = ModelSpec(
     id="lite",
@@ -57,13 +163,18 @@ COSYVOICE_300M = replace(
     COSYVOICE_300M_SFT,
     id="cosyvoice-300m",
     title="CosyVoice-300M, voices cloned from a recording",
+    modes=_CLONING,
 )
 
 COSYVOICE_300M_INSTRUCT = replace(
     COSYVOICE_300M_SFT,
     id="cosyvoice-300m-instruct",
     title="CosyVoice-300M-Instruct, voices that follow instructions",
+    modes=("built_in_voice", *_CLONING, "instruct"),
 )
+
+GRAPHS_VERSION = 1
+"""What engines expect of the graphs of CosyVoice; older ones are converted anew."""
 
 SPECS = MappingProxyType(
     {

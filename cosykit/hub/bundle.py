@@ -2,15 +2,20 @@
 
     models/<model id>/
       manifest.json     what was installed, from what, with which hashes
-      voices/           saved voices
+      int8/ fp32/ ...   the graphs of that quantization level, and their weights
+      voices/           built-in and saved voices (see voice_file.py)
+      frontend/         networks that measure recordings, of models that clone voices
+      cosyvoice.yaml    the model's description, as it was released
       source/           what was downloaded, until it is converted (see staging.py)
-      int8/ fp32/ ...   the graphs of that quantization level
+      .building/        a conversion under way
 
-The manifest is written last: a folder without one does not count as a model.
+The manifest is written last: a folder without one does not count as a model. Several
+levels lie side by side, and what they have in common is there once.
 """
 
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +23,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cosykit.errors import ModelLoadError
 from cosykit.hub.atomic import replacing, translate_os_error
+from cosykit.hub.catalog import CATALOG, find_entry
 from cosykit.hub.verify import FileDigest, problem_with
-from cosykit.spec import Precision
+from cosykit.spec import GraphName, Level, ModelFacts, ModelSpec, Precision
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -31,10 +37,17 @@ class Manifest(BaseModel):
         source: Where the weights came from, in words.
         repository: Repository on a hub; empty where there is none.
         revision: Revision of the repository: a commit where the hub tells it.
+        folder: Folder of the user's that it was made from; empty where there is none.
+        base: Model of the catalogue that it has the architecture and the abilities of,
+            for a model of the user's own; empty for those of the catalogue.
         source_files: Digest of every source file by its name.
         unexpected: What CosyKit knew of each source file that turned out another.
-        graphs: Digest of every graph by its path inside the bundle.
+        levels: The precisions that were asked for, those of the last install last.
+        graphs: Digest of every graph, and of its weights, by its path in the bundle.
+        others: Digests of the other files that came with the model.
+        facts: What the engine takes to know of the graphs.
         converter: Version of CosyKit that wrote the graphs.
+        graphs_version: What those graphs are like, see `spec.GRAPHS_VERSION`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,10 +57,21 @@ class Manifest(BaseModel):
     source: str
     repository: str = ""
     revision: str = ""
+    folder: str = ""
+    base: str = ""
     source_files: Mapping[str, FileDigest]
     unexpected: Mapping[str, FileDigest] = {}
+    levels: tuple[Level, ...] = ()
     graphs: Mapping[str, FileDigest]
+    others: Mapping[str, FileDigest] = {}
+    facts: ModelFacts | None = None
     converter: str
+    graphs_version: int = 0
+
+    @property
+    def files(self) -> Mapping[str, FileDigest]:
+        """Digest of every file of the bundle by its path in it."""
+        return {**self.graphs, **self.others}
 
 
 class Bundle:
@@ -60,31 +84,48 @@ class Bundle:
     @property
     def precisions(self) -> tuple[str, ...]:
         """The quantization levels that are installed."""
-        return tuple(sorted({path.split("/")[0] for path in self.manifest.graphs}))
+        asked: set[str] = {level.precision for level in self.manifest.levels}
+        return tuple(sorted(asked or {g.split("/")[0] for g in self.manifest.graphs}))
 
     @property
     def size_bytes(self) -> int:
-        """What the graphs take on disk."""
-        return sum(digest.size_bytes for digest in self.manifest.graphs.values())
+        """What the files that came with the model take on disk."""
+        return sum(digest.size_bytes for digest in self.manifest.files.values())
+
+    @property
+    def voices_folder(self) -> Path:
+        """Where the voices are, built-in and saved ones."""
+        return self.folder / "voices"
 
     def graph(self, precision: Precision, name: str) -> Path:
         """Locate a graph file."""
         return self.folder / precision / name
 
+    def graphs(self, level: Level) -> Mapping[GraphName, Path]:
+        """Locate the graphs of CosyVoice for a level."""
+        return {
+            name: self.graph(precision, f"{name}.onnx")
+            for name, precision in level.graphs.items()
+        }
+
+    def network(self, name: str) -> Path:
+        """Locate a network that measures recordings, such as `campplus`."""
+        return self.folder / "frontend" / f"{name}.onnx"
+
     def problems(self) -> Mapping[str, str]:
-        """Rehash every graph; map the path of each bad one to what is wrong."""
+        """Rehash every file; map the path of each bad one to what is wrong."""
         found = {}
-        for path, expected in self.manifest.graphs.items():
+        for path, expected in self.manifest.files.items():
             problem = problem_with(self.folder / path, expected)
             if problem:
                 found[path] = problem
         return found
 
     def check(self) -> None:
-        """Make sure that every graph is as it was installed.
+        """Make sure that every file is as it was installed.
 
         Raises:
-            ModelLoadError: A graph is missing or was changed.
+            ModelLoadError: A file is missing or was changed.
         """
         for path, problem in self.problems().items():
             raise ModelLoadError(
@@ -117,6 +158,29 @@ def _broken_manifest(folder: Path, model: str, reason: str) -> ModelLoadError:
         f"{folder / 'manifest.json'} cannot be read: {reason}",
         hint=f"Run: cosykit install {model} --repair",
     )
+
+
+def spec_of(models_dir: Path, model: str) -> ModelSpec:
+    """Say what a model is: one of the catalogue, or of the user's own.
+
+    Raises:
+        NotFoundError: Neither the catalogue nor the models folder has it.
+        ModelLoadError: It is of the user's own and its manifest cannot be read.
+    """
+    # A name may come from a stranger, so only names that were seen become paths.
+    is_own = model in own_models(models_dir)
+    bundle = read_bundle(models_dir, model) if is_own else None
+    if bundle is None:
+        return find_entry(model).spec
+    base = find_entry(bundle.manifest.base).spec
+    return replace(base, id=model, title=f"Your own model, of the kind of {base.id}")
+
+
+def own_models(models_dir: Path) -> tuple[str, ...]:
+    """List the models in the folder that are not of the catalogue."""
+    manifests = sorted(models_dir.glob("*/manifest.json"))
+    names = (manifest.parent.name for manifest in manifests)
+    return tuple(n for n in names if n not in CATALOG and not n.startswith("."))
 
 
 def write_manifest(models_dir: Path, manifest: Manifest) -> Bundle:

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, NotFoundError
 from cosykit.hub.bundle import (
     Bundle,
     Manifest,
+    own_models,
     read_bundle,
     remove_bundle,
+    spec_of,
     write_manifest,
 )
 from cosykit.hub.verify import digest_of
+from cosykit.spec import COSYVOICE_300M_SFT, LITE, Level, ModelFacts
 
 
 @pytest.fixture
@@ -77,3 +80,66 @@ def test_removed_model_is_gone(bundle: Bundle, tmp_path: Path) -> None:
     assert remove_bundle(tmp_path, "toy")
     assert not bundle.folder.exists()
     assert not remove_bundle(tmp_path, "toy")
+
+
+FACTS = ModelFacts(3, 4, 16, 64, 1024, 512, 192, 80, 22_050, 50, 8, 256, ("instruct",))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Bundle:
+    (tmp_path / "mine" / "voices").mkdir(parents=True)
+    voice = tmp_path / "mine" / "voices" / "me.npz"
+    voice.write_bytes(b"voice")
+    manifest = Manifest(
+        model="mine",
+        base=COSYVOICE_300M_SFT.id,
+        source="a test",
+        source_files={},
+        levels=(Level("fp32", "fp32"), Level("int4", "int8")),
+        graphs={},
+        others={"voices/me.npz": digest_of(voice)},
+        facts=FACTS,
+        converter="0",
+    )
+    return write_manifest(tmp_path, manifest)
+
+
+def test_manifest_keeps_facts_and_levels(own: Bundle, tmp_path: Path) -> None:
+    again = read_bundle(tmp_path, "mine")
+    assert again is not None
+    assert again.manifest.facts == FACTS
+    assert again.manifest.levels == (Level("fp32", "fp32"), Level("int4", "int8"))
+    assert again.precisions == ("fp32", "int4")
+
+
+def test_voice_that_came_with_the_model_is_part_of_it(own: Bundle) -> None:
+    own.check()
+    (own.voices_folder / "mine.npz").write_bytes(b"saved")
+    own.check()
+    (own.voices_folder / "me.npz").unlink()
+    assert own.problems() == {"voices/me.npz": "missing"}
+
+
+def test_own_model_is_what_it_was_made_like(own: Bundle, tmp_path: Path) -> None:
+    assert own_models(tmp_path) == ("mine",)
+    spec = spec_of(tmp_path, "mine")
+    assert (spec.id, spec.family) == ("mine", "cosyvoice")
+    assert spec.modes == COSYVOICE_300M_SFT.modes
+    assert spec_of(tmp_path, "lite") == LITE
+
+
+@pytest.mark.parametrize("name", ["nothing", "../mine", "mine/../mine", "."])
+def test_model_that_is_nowhere_is_not_found(
+    own: Bundle, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(NotFoundError, match="unknown model"):
+        spec_of(tmp_path, name)
+
+
+def test_graphs_lie_in_the_folders_of_their_levels(own: Bundle) -> None:
+    graphs = own.graphs(Level("int4", "fp32"))
+    folders = {name: path.parent.name for name, path in graphs.items()}
+    assert folders["lm"] == "int4"
+    assert folders["lm_wide"] == folders["estimator"] == "int8"
+    assert folders["vocoder"] == folders["lm_embedding"] == "fp32"
+    assert "lm_wide" not in own.graphs(Level("fp32", "fp32"))
