@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "synthesis.flow",
         "synthesis.vocoder",
     ),
-    ("synthesis.pipeline", "synthesis.loop"),
+    ("synthesis.pipeline", "synthesis.turns", "synthesis.loop"),
     ("convert",),
     ("engines",),
     ("server",),

@@ -133,6 +133,7 @@ class SpeechService:
             tts.engine,
             queue_size=engine.queue_size,
             batch_size=engine.batch_size,
+            batch_window_s=engine.batch_window_ms / 1000,
             timeout_s=engine.timeout_s,
         )
         self._loaded.set()

@@ -1,10 +1,10 @@
 """The one thread that owns an engine's sessions, and the queue before it.
 
-    stream() ─▶ waiting ─▶ active ─(a turn each)─▶ outbox ─▶ the caller's event loop
+    stream() ─▶ waiting ─▶ active ─(a step of all)─▶ outbox ─▶ the caller's event loop
 
-Requests take turns, a piece of audio each, so that a short one does not wait for a long
-one to end. A request whose listener is slow rests until the listener has caught up: its
-audio waits in the engine, not in memory, and its place goes to another request.
+A newcomer has a part in the next step. A request whose listener is slow rests until
+the listener has caught up: its audio waits in the engine, not in memory, and its place
+goes to another request.
 """
 
 import asyncio
@@ -12,14 +12,15 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 
 from cosykit.errors import BusyError, CosykitError, DeadlineError
-from cosykit.synthesis.pipeline import speak
-from cosykit.types import AudioChunk, Engine, SpeechRequest
+from cosykit.synthesis.pipeline import Finishing
+from cosykit.synthesis.turns import TakingTurns
+from cosykit.types import AudioChunk, BatchEngine, Engine, Progress, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
@@ -41,16 +42,24 @@ class _Job:
     Attributes:
         context: The caller's, so that log lines of the engine's thread bear the id of
             the request.
+        has_begun: Whether the engine knows of it.
+        left: Whether its listener has gone.
     """
 
     request: SpeechRequest
+    finishing: Finishing
     deadline: float
     listener: asyncio.AbstractEventLoop
     outbox: asyncio.Queue[_Event] = field(default_factory=asyncio.Queue)
     context: Context = field(default_factory=copy_context)
-    chunks: Generator[AudioChunk] | None = None
+    has_begun: bool = False
     ahead_s: float = 0.0
     left: bool = False
+
+    @property
+    def name(self) -> str:
+        """The request's id."""
+        return self.request.request_id
 
     @property
     def rests(self) -> bool:
@@ -68,19 +77,32 @@ class Loop:
 
     Args:
         queue_size: Most requests that wait, and most that rest; one more is refused.
-        batch_size: Most requests that take turns; one that wakes up may exceed it.
+        batch_size: Most requests that run together; one that wakes up may exceed it.
+        batch_window_s: How long the first of an idle engine waits for company, where
+            the engine makes use of company.
         timeout_s: Most time that a listener waits for the audio of one request.
     """
 
     def __init__(
-        self, engine: Engine, *, queue_size: int, batch_size: int, timeout_s: float
+        self,
+        engine: Engine,
+        *,
+        queue_size: int,
+        batch_size: int,
+        timeout_s: float,
+        batch_window_s: float = 0.0,
     ) -> None:
         self.engine = engine
+        self._batch: BatchEngine
+        if isinstance(engine, BatchEngine):
+            self._batch, self._window_s = engine, batch_window_s
+        else:
+            self._batch, self._window_s = TakingTurns(engine), 0.0
         self._queue_size = queue_size
         self._batch_size = batch_size
         self._timeout_s = timeout_s
         self._waiting: deque[_Job] = deque()
-        self._active: deque[_Job] = deque()
+        self._active: dict[str, _Job] = {}
         self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._work, name="cosykit-engine")
@@ -88,7 +110,7 @@ class Loop:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for their first turn."""
+        """How many requests wait until there is room."""
         return len(self._waiting)
 
     @property
@@ -134,7 +156,7 @@ class Loop:
             self._changed.notify_all()
         await asyncio.to_thread(self._thread.join, grace_s)
         with self._changed:
-            left_over = [*self._waiting, *self._active]
+            left_over = [*self._waiting, *self._active.values()]
         for job in left_over:
             job.post(_closing())
             self._leave(job)
@@ -143,7 +165,10 @@ class Loop:
 
     def _admit(self, request: SpeechRequest) -> _Job:
         job = _Job(
-            request, time.monotonic() + self._timeout_s, asyncio.get_running_loop()
+            request,
+            Finishing(self.engine.sample_rate, request.volume),
+            time.monotonic() + self._timeout_s,
+            asyncio.get_running_loop(),
         )
         with self._changed:
             if self._closing:
@@ -164,73 +189,125 @@ class Loop:
             self._changed.notify_all()
 
     def _leave(self, job: _Job) -> None:
-        """Let go of a request; the thread drops an active one at its next turn."""
+        """Let go of a request; the thread drops an active one before its next step."""
         with self._changed:
             job.left = True
-            is_active = job in self._active
+            is_active = job.name in self._active and job.has_begun
             if job in self._waiting:
                 self._waiting.remove(job)
             self._changed.notify_all()
         if is_active:
-            self.engine.cancel(job.request.request_id)
+            self._batch.cancel(job.name)
 
     # What follows runs in the engine's thread.
 
     def _work(self) -> None:
-        while job := self._next_job():
-            event = job.context.run(self._take_turn, job)
-            if not isinstance(event, AudioChunk):
-                with self._changed:
-                    self._active.remove(job)
-            job.post(event)
+        while self._await_work():
+            self._begin_newcomers()
+            leaving, resting = self._sorted_out()
+            for name in leaving:
+                # Their listeners may not have come to it yet; twice does no harm.
+                self._batch.cancel(name)
+            for progress in self._step(resting):
+                self._hand_on(progress)
+            self._forget(leaving)
 
-    def _next_job(self) -> _Job | None:
-        """Wait for a job whose turn it is; None once the loop closes and is empty."""
+    def _await_work(self) -> bool:
+        """Wait for something to do; False once the loop closes and is empty."""
         with self._changed:
-            while True:
-                self._fill()
-                if awake := [job for job in self._active if not job.rests]:
-                    # A newcomer goes first: its listener has heard nothing yet.
-                    job = min(awake, key=lambda each: each.chunks is not None)
-                    self._active.remove(job)
-                    self._active.append(job)
-                    return job
+            was_idle = False
+            self._fill()
+            while all(job.rests for job in self._active.values()):
                 if self._closing and not self._active:
-                    return None
+                    return False
+                was_idle = not self._active
                 self._changed.wait()
+                self._fill()
+            if was_idle and self._window_s:
+                self._await_company()
+        return True
+
+    def _await_company(self) -> None:
+        """Give others a moment to join the first."""
+        goal = time.monotonic() + self._window_s
+        while len(self._active) < self._batch_size and not self._closing:
+            left_s = goal - time.monotonic()
+            if left_s <= 0 or not self._changed.wait(left_s):
+                return
 
     def _fill(self) -> None:
         """Let those in who wait, while there is room."""
-        busy = sum(not job.rests for job in self._active)
+        busy = sum(not job.rests for job in self._active.values())
         room = min(
             self._batch_size - busy,
             self._batch_size + self._queue_size - len(self._active),
         )
         for _ in range(min(room, len(self._waiting))):
-            self._active.append(self._waiting.popleft())
+            job = self._waiting.popleft()
+            self._active[job.name] = job
 
-    def _take_turn(self, job: _Job) -> _Event:
-        """Make one piece of audio, or say how the request ended."""
+    def _begin_newcomers(self) -> None:
+        with self._changed:
+            newcomers = [job for job in self._active.values() if not job.has_begun]
+        for job in newcomers:
+            job.has_begun = True
+            try:
+                job.context.run(self._batch.begin, job.request)
+            except BaseException as error:
+                self._hand_on(Progress(job.name, error))
+
+    def _sorted_out(self) -> tuple[set[str], set[str]]:
+        """Give the requests whose listeners have gone, and those that rest."""
+        with self._changed:
+            jobs = tuple(self._active.values())
+            leaving = {job.name for job in jobs if job.left}
+            return leaving, {job.name for job in jobs if job.rests}
+
+    def _step(self, resting: Collection[str]) -> Sequence[Progress]:
         try:
-            if job.chunks is None:
-                job.chunks = speak(self.engine, job.request)
-            if job.left:
-                job.chunks.close()
-                return _End()
-            chunk = next(job.chunks, None)
-        except CosykitError as error:
-            return error
-        except BaseException:
-            # The one broad handler: a bug ends the request, neither server nor thread.
-            _log.exception("the engine failed")
-            return CosykitError(
-                "the engine failed unexpectedly", hint="The server's log tells more"
-            )
-        if chunk is None:
-            return _End()
+            return self._batch.step(resting)
+        except BaseException as error:
+            # A bug in a step ends the requests that had a part in it, neither server
+            # nor thread.
+            with self._changed:
+                names = tuple(self._active)
+            for name in names:
+                self._batch.cancel(name)
+            return [Progress(name, error) for name in names]
+
+    def _hand_on(self, progress: Progress) -> None:
+        """Give a listener what a step brought."""
+        job = self._active.get(progress.request_id)
+        if job is None:
+            return
+        outcome = progress.outcome
+        if isinstance(outcome, AudioChunk):
+            self._post_audio(job, job.finishing.process(outcome))
+            return
+        if outcome is None and (tail := job.finishing.finish()):
+            self._post_audio(job, tail)
+        self._forget([job.name])
+        job.post(_End() if outcome is None else job.context.run(_expected, outcome))
+
+    def _post_audio(self, job: _Job, chunk: AudioChunk) -> None:
         with self._changed:
             job.ahead_s += chunk.duration_s
-        return chunk
+        job.post(chunk)
+
+    def _forget(self, names: Collection[str]) -> None:
+        with self._changed:
+            for name in names:
+                self._active.pop(name, None)
+
+
+def _expected(error: BaseException) -> CosykitError:
+    """Turn a bug into a failure that tells a user enough, and log it."""
+    if isinstance(error, CosykitError):
+        return error
+    _log.error("the engine failed", exc_info=error)
+    return CosykitError(
+        "the engine failed unexpectedly", hint="The server's log tells more"
+    )
 
 
 def _closing() -> BusyError:
