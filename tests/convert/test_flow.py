@@ -14,9 +14,9 @@ from cosykit.convert.models.flow import Flow as FlowWeights
 from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
 from cosykit.convert.module import load_weights
 from cosykit.runtime.session import Session
-from cosykit.synthesis.flow.euler import Conditions, follow, times
-from cosykit.synthesis.flow.model import Flow, FlowCache, FlowPrompt
-from cosykit.synthesis.flow.stretch import frames_of, interpolate
+from cosykit.synthesis.flow.euler import STEPS, Conditions, follow, times
+from cosykit.synthesis.flow.model import Flow, FlowPart
+from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream
 from tests.convert.recorded import (
     FOLDER,
     Recording,
@@ -25,7 +25,7 @@ from tests.convert.recorded import (
 )
 
 TOLERANCE = 1e-4
-SEEDS = {"short": 1007, "prompt": 2007, "chunk0": 3007, "chunk1": 4007}
+CALLS = ("short", "prompt", "chunk0", "chunk1")
 
 
 @pytest.fixture(scope="module")
@@ -53,23 +53,28 @@ def flow(
     return Flow(encoder, session_of(length_regulator_graph(weights)), estimator)
 
 
-def noise_of(call: str, frames: int) -> NDArray[np.float32]:
-    drawn = np.random.RandomState(SEEDS[call]).standard_normal((1, 80, frames))
-    return drawn.astype(np.float32)
-
-
-def mel_of(
-    flow: Flow, call: str, cache: FlowCache | None = None
-) -> tuple[NDArray[np.float32], FlowCache]:
+def mel_of(flow: Flow, call: str) -> NDArray[np.float32]:
     recorded = recording("flow", call)
     prompt = FlowPrompt(
         recorded["embedding"],
         recorded["prompt_token"][0].astype(np.int64),
         recorded["prompt_feat"].transpose(0, 2, 1),
     )
+    stream = FlowStream(prompt, lambda frames: recorded["noise"][0, :, :frames])
     tokens = recorded["token"][0].astype(np.int64)
-    noise = noise_of(call, flow.frames(tokens.size, prompt))
-    return flow.mel(tokens, prompt, noise, cache)
+    return flow.process([FlowPart(stream, tokens, last=True)])[0]
+
+
+def followed(
+    estimator: Session, noise: NDArray[np.float32], conditions: Conditions
+) -> NDArray[np.float32]:
+    steps = follow(estimator, noise, conditions)
+    for _ in range(STEPS):
+        next(steps)
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    mel: NDArray[np.float32] = end.value.value
+    return mel
 
 
 def conditions_of(recorded: Recording) -> Conditions:
@@ -99,24 +104,13 @@ def test_one_step_is_that_of_upstream(estimator: Session) -> None:
 @pytest.mark.parametrize("call", ["short", "prompt", "chunk0"])
 def test_mel_is_that_of_upstream(flow: Flow, call: str) -> None:
     recorded = recording("flow", call)
-    mel, cache = mel_of(flow, call)
-    assert greatest_difference(mel, recorded["mel"]) < TOLERANCE
-    assert greatest_difference(cache.noise, recorded["cache"][..., 0]) < TOLERANCE
-    assert greatest_difference(cache.mu, recorded["cache"][..., 1]) < TOLERANCE
-
-
-def test_next_chunk_of_a_stream_is_that_of_upstream(flow: Flow) -> None:
-    recorded = recording("flow", "chunk1")
-    _, cache = mel_of(flow, "chunk0")
-    mel, cache = mel_of(flow, "chunk1", cache)
-    assert greatest_difference(mel, recorded["mel"]) < TOLERANCE
-    assert greatest_difference(cache.mu, recorded["cache"][..., 1]) < TOLERANCE
+    assert greatest_difference(mel_of(flow, call), recorded["mel"][0]) < TOLERANCE
 
 
 def test_batch_of_four_lengths_equals_four_single_flows(
     estimator: Session, ragged: Session
 ) -> None:
-    calls = [recording("flow", call) for call in SEEDS]
+    calls = [recording("flow", call) for call in CALLS]
     frames = max(call["noise"].shape[2] for call in calls)
 
     def padded(name: str) -> NDArray[Any]:
@@ -131,7 +125,7 @@ def test_batch_of_four_lengths_equals_four_single_flows(
         ]
         return np.concatenate(rows)
 
-    together = follow(
+    together = followed(
         ragged,
         padded("noise"),
         Conditions(
@@ -142,22 +136,10 @@ def test_batch_of_four_lengths_equals_four_single_flows(
         ),
     )
     for row, call in enumerate(calls):
-        alone = follow(estimator, call["noise"], conditions_of(call))
+        alone = followed(estimator, call["noise"], conditions_of(call))
         assert greatest_difference(alone, call["full"]) < TOLERANCE
         found = together[row : row + 1, :, : alone.shape[2]]
         assert greatest_difference(found, alone) < TOLERANCE
-
-
-def test_frames_are_rounded_down() -> None:
-    assert [frames_of(n) for n in (0, 1, 20, 31, 100)] == [0, 1, 34, 53, 172]
-
-
-def test_interpolation_keeps_a_ramp_between_its_ends() -> None:
-    ramp = np.arange(10, dtype=np.float32)[None, None]
-    np.testing.assert_allclose(interpolate(ramp, 10), ramp)
-    doubled = interpolate(ramp, 20)[0, 0]
-    np.testing.assert_allclose(doubled[1:-1], np.arange(18) / 2 + 0.25)
-    assert (doubled[0], doubled[-1]) == (0, 9)
 
 
 def test_estimator_is_written_beside_its_weights(

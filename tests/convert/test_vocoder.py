@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cosykit.convert.checkpoint import read_checkpoint
 from cosykit.convert.dimensions import Dimensions
@@ -17,8 +18,10 @@ from cosykit.convert.models.vocoder import (
 from cosykit.convert.module import load_weights
 from cosykit.errors import ModelLoadError
 from cosykit.runtime.session import Session
-from cosykit.synthesis.vocoder.hift import Chances, HiftVocoder, draw
+from cosykit.synthesis.vocoder.graphs import HiftGraphs
 from tests.convert.recorded import FOLDER, greatest_difference, recording
+
+Array = NDArray[np.float32]
 
 CALLS = ("plain", "cached")
 SEEDS = {"plain": 50007, "cached": 51007}
@@ -34,19 +37,30 @@ def weights(dimensions: Dimensions) -> Vocoder:
 
 
 @pytest.fixture(scope="module")
-def vocoder(weights: Vocoder, session_of: Callable[[Graph], Session]) -> HiftVocoder:
-    return HiftVocoder(
-        session_of(pitch_graph(weights)),
-        session_of(source_graph(weights)),
-        session_of(vocoder_graph(weights)),
-    )
+def decoder(weights: Vocoder, session_of: Callable[[Graph], Session]) -> Session:
+    return session_of(vocoder_graph(weights))
 
 
-def chances_of(call: str, samples: int) -> Chances:
-    unit = np.random.RandomState(SEEDS[call]).random_sample((1, 9)).astype(np.float32)
-    noise = np.random.RandomState(SEEDS[call] + 1).standard_normal((1, 9, samples))
+@pytest.fixture(scope="module")
+def graphs(
+    weights: Vocoder, decoder: Session, session_of: Callable[[Graph], Session]
+) -> HiftGraphs:
+    pitch, source = pitch_graph(weights), source_graph(weights)
+    return HiftGraphs(session_of(pitch), session_of(source), decoder)
+
+
+def source_of(graphs: HiftGraphs, call: str, f0: Array) -> Array:
+    """Make the source with the random numbers of a recorded call."""
+    recorded = recording("hift", call)
+    unit = np.random.RandomState(SEEDS[call]).random_sample(9).astype(np.float32)
+    shape = (1, 9, recorded["source"].shape[2])
+    noise = np.random.RandomState(SEEDS[call] + 1).standard_normal(shape)
     phases = (2 * unit - 1) * np.float32(np.pi)
-    return Chances(phases, noise.astype(np.float32))
+    source = graphs.source(f0, phases, noise[0].astype(np.float32))
+    cached = recorded.get("cache_source")
+    if cached is not None:
+        source[: cached.shape[2]] = cached[0, 0]
+    return source
 
 
 def test_frame_becomes_256_samples(dimensions: Dimensions) -> None:
@@ -54,61 +68,49 @@ def test_frame_becomes_256_samples(dimensions: Dimensions) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_pitch_is_that_of_upstream(vocoder: HiftVocoder, call: str) -> None:
+def test_pitch_is_that_of_upstream(graphs: HiftGraphs, call: str) -> None:
     recorded = recording("hift", call)
-    assert greatest_difference(vocoder.pitch(recorded["mel"]), recorded["f0"]) < 1e-3
+    f0 = graphs.pitch(recorded["mel"][0])
+    assert greatest_difference(f0, recorded["f0"][0]) < 1e-3
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_source_of_given_pitch_is_that_of_upstream(
-    vocoder: HiftVocoder, call: str
+    graphs: HiftGraphs, call: str
 ) -> None:
     recorded = recording("hift", call)
-    wanted = recorded["source"]
-    found = vocoder.source(recorded["f0"], chances_of(call, wanted.shape[2]))
-    cached = recorded.get("cache_source")
-    begun = 0 if cached is None else cached.shape[2]
-    difference = greatest_difference(found[..., begun:], wanted[..., begun:])
-    assert difference < TOLERANCE
+    source = source_of(graphs, call, recorded["f0"][0])
+    assert greatest_difference(source, recorded["source"][0, 0]) < TOLERANCE
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_samples_of_given_source_are_those_of_upstream(
-    vocoder: HiftVocoder, call: str
+    graphs: HiftGraphs, call: str
 ) -> None:
     recorded = recording("hift", call)
-    found = vocoder.decode(recorded["mel"], recorded["source"])
-    assert greatest_difference(found, recorded["wav"]) < TOLERANCE
+    samples = graphs.decode(recorded["mel"][0], recorded["source"][0, 0])
+    assert greatest_difference(samples, recorded["wav"][0]) < TOLERANCE
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_samples_of_a_mel_are_those_of_upstream(
-    vocoder: HiftVocoder, call: str
-) -> None:
+def test_samples_of_a_mel_are_those_of_upstream(graphs: HiftGraphs, call: str) -> None:
     recorded = recording("hift", call)
-    begun = recorded.get("cache_source")
-    chances = chances_of(call, recorded["source"].shape[2])
-    samples, source = vocoder.speak(recorded["mel"], chances, begun)
-    assert greatest_difference(samples, recorded["wav"]) < 1e-3
-    assert greatest_difference(source, recorded["source"]) < 1e-3
+    mel = recorded["mel"][0]
+    source = source_of(graphs, call, graphs.pitch(mel))
+    samples = graphs.decode(mel, source)
+    assert greatest_difference(samples, recorded["wav"][0]) < 1e-3
+    assert greatest_difference(source, recorded["source"][0, 0]) < 1e-3
 
 
-def test_batch_equals_its_rows(vocoder: HiftVocoder) -> None:
-    mels = np.concatenate([recording("hift", call)["mel"][..., :38] for call in CALLS])
-    sources = np.concatenate(
+def test_batch_equals_its_rows(decoder: Session) -> None:
+    mel = np.concatenate([recording("hift", call)["mel"][..., :38] for call in CALLS])
+    source = np.concatenate(
         [recording("hift", call)["source"][..., : 38 * 256] for call in CALLS]
     )
-    together = vocoder.decode(mels, sources)
-    for row in range(2):
-        alone = vocoder.decode(mels[row : row + 1], sources[row : row + 1])
-        assert greatest_difference(together[row : row + 1], alone) < TOLERANCE
-
-
-def test_same_seed_draws_the_same() -> None:
-    first, second = (draw(np.random.default_rng(4), 512) for _ in range(2))
-    np.testing.assert_array_equal(first.noise, second.noise)
-    assert first.noise.shape == (1, 9, 512)
-    assert np.abs(first.phases).max() <= np.float32(np.pi)
+    (together,) = decoder.run({"mel": mel, "source": source})
+    for row in (slice(0, 1), slice(1, 2)):
+        (alone,) = decoder.run({"mel": mel[row], "source": source[row]})
+        assert greatest_difference(together[row], alone) < TOLERANCE
 
 
 def test_prefix_of_adversarial_training_is_dropped(weights: Vocoder) -> None:

@@ -3,6 +3,7 @@
 Source: cosyvoice/flow/flow_matching.py ConditionalCFM
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,8 +42,12 @@ def times() -> Array:
     return times
 
 
-def follow(estimator: Session, noise: Array, conditions: Conditions) -> Array:
+def follow(
+    estimator: Session, noise: Array, conditions: Conditions
+) -> Generator[None, None, Array]:
     """Give the mel, (batch, mels, frames), that noise of the same shape flows to.
+
+    It pauses after every step.
 
     Args:
         estimator: estimator.onnx; the ragged one if the conditions have lengths.
@@ -60,6 +65,7 @@ def follow(estimator: Session, noise: Array, conditions: Conditions) -> Array:
         conditional, free = velocity[:batch], velocity[batch:]
         mel = mel + step * ((1 + GUIDANCE) * conditional - GUIDANCE * free)
         time = time + step
+        yield
     return mel
 
 

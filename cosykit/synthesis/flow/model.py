@@ -3,6 +3,7 @@
 Source: cosyvoice/flow/flow.py MaskedDiffWithXvec.inference
 """
 
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,83 +11,114 @@ from numpy.typing import NDArray
 
 from cosykit.runtime.session import Session
 from cosykit.synthesis.flow.euler import Conditions, follow
-from cosykit.synthesis.flow.stretch import OVERLAP_FRAMES, frames_of, stretch
+from cosykit.synthesis.flow.stream import FlowCache, FlowStream
+from cosykit.synthesis.flow.stretch import stretch
+from cosykit.types import Mel
 
 Array = NDArray[np.float32]
 
+# Share of a batch that may be padding.
+_MAX_PADDING = 0.2
+
 
 @dataclass(frozen=True, slots=True)
-class FlowPrompt:
-    """The voice that a mel is to have.
+class FlowPart:
+    """The next chunk of an utterance.
 
     Attributes:
-        speaker: Its vector, (1, speaker size).
-        tokens: Speech tokens of a recording of it, int64 (tokens); may be empty.
-        mel: The recording's mel, (1, mels, frames); may be empty.
+        stream: The utterance.
+        tokens: Speech tokens with their overlap, (tokens).
+        last: Whether the utterance ends with them.
     """
 
-    speaker: Array
+    stream: FlowStream
     tokens: NDArray[np.int64]
-    mel: Array
+    last: bool
 
 
 @dataclass(frozen=True, slots=True)
-class FlowCache:
-    """What the next chunk of a stream shares with this one.
+class _Prepared:
+    """A part, ready for the estimator; arrays are (1, mels, frames)."""
 
-    Attributes:
-        noise: The noise of the prompt and of the last frames, (1, mels, frames).
-        mu: The mean there.
-    """
+    part: FlowPart
+    begun: FlowCache
+    speaker: Array
+    condition: Array
 
-    noise: Array
-    mu: Array
+    @property
+    def frames(self) -> int:
+        return int(self.condition.shape[-1])
 
 
 class Flow:
-    """The three graphs of the flow."""
+    """The graphs of the flow.
+
+    Args:
+        ragged: The estimator for sequences of different lengths; without it each
+            sequence runs alone.
+    """
 
     def __init__(
-        self, encoder: Session, length_regulator: Session, estimator: Session
+        self,
+        encoder: Session,
+        length_regulator: Session,
+        estimator: Session,
+        ragged: Session | None = None,
     ) -> None:
         self._encoder = encoder
         self._length_regulator = length_regulator
-        self._estimator = estimator
+        self._estimator, self._ragged = estimator, ragged
 
-    def frames(self, tokens: int, prompt: FlowPrompt) -> int:
-        """Count the frames of noise that a call needs."""
-        return int(prompt.mel.shape[-1]) + frames_of(tokens)
+    def process(self, parts: Sequence[FlowPart]) -> Sequence[Mel]:
+        """Give the frames that are ready of each part, after the fades."""
+        steps = self.steps(parts)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                mels: Sequence[Mel] = end.value
+                return mels
 
-    def mel(
-        self,
-        tokens: NDArray[np.int64],
-        prompt: FlowPrompt,
-        noise: Array,
-        cache: FlowCache | None = None,
-    ) -> tuple[Array, FlowCache]:
-        """Make the mel of speech tokens, at least one.
+    def steps(self, parts: Sequence[FlowPart]) -> Generator[None, None, Sequence[Mel]]:
+        """Do as `process` does, but pause after each run of the estimator.
 
-        Args:
-            tokens: (tokens).
-            noise: Normal, (1, mels, frames) of prompt and new part together.
-            cache: Of the chunk before, whose last tokens this chunk begins with.
-
-        Returns:
-            (1, mels, frames) without the prompt, and the cache for the next chunk.
+        Between two steps the caller may see to other work, or close the generator;
+        then the streams of the parts cannot be used any more.
         """
-        mu, speaker = self._encoded(tokens, prompt)
-        if cache is not None:
-            mu, noise = _begun(mu, cache.mu), _begun(noise, cache.noise)
-        prompt_frames = prompt.mel.shape[-1]
-        condition = _begun(np.zeros_like(mu), prompt.mel)
-        mel = follow(self._estimator, noise, Conditions(mu, speaker, condition))
-        kept = FlowCache(_ends(noise, prompt_frames), _ends(mu, prompt_frames))
-        return mel[..., prompt_frames:], kept
+        mels: dict[int, Mel] = {}
+        spoken = [place for place, part in enumerate(parts) if part.tokens.size]
+        prepared = {place: self._prepared(parts[place]) for place in spoken}
+        for places in self._batches({p: prepared[p].frames for p in spoken}):
+            batch = [prepared[place] for place in places]
+            found = yield from self._follow(batch)
+            for place, one, mel in zip(places, batch, found, strict=True):
+                mels[place] = _ended(one, mel)
+        return [
+            mels[place] if place in mels else np.zeros(_no_frames(part), np.float32)
+            for place, part in enumerate(parts)
+        ]
 
-    def _encoded(
-        self, tokens: NDArray[np.int64], prompt: FlowPrompt
-    ) -> tuple[Array, Array]:
-        joined = np.concatenate([prompt.tokens, tokens])
+    def _batches(self, frames: dict[int, int]) -> Iterable[Sequence[int]]:
+        """Put sequences of similar length together."""
+        batch: list[int] = []
+        for place in sorted(frames, key=lambda place: -frames[place]):
+            if batch and not self._fits(frames, [*batch, place]):
+                yield batch
+                batch = []
+            batch.append(place)
+        if batch:
+            yield batch
+
+    def _fits(self, frames: dict[int, int], batch: Sequence[int]) -> bool:
+        if self._ragged is None:
+            return False
+        lengths = [frames[place] for place in batch]
+        return sum(lengths) >= (1 - _MAX_PADDING) * len(batch) * max(lengths)
+
+    def _prepared(self, part: FlowPart) -> _Prepared:
+        stream, prompt = part.stream, part.stream.prompt
+        # Upstream's own tokens may be negative where there is no speech.
+        joined = np.maximum(np.concatenate([prompt.tokens, part.tokens]), 0)
         states, speaker = self._encoder.run(
             {"tokens": joined[None], "speaker_vector": prompt.speaker},
             ["states", "speaker"],
@@ -94,18 +126,48 @@ class Flow:
         stretched = stretch(
             states.astype(np.float32, copy=False),
             prompt.tokens.size,
-            prompt.mel.shape[-1],
+            prompt.frames,
+            stream.frames(part.tokens.size, last=part.last),
         )
         (mu,) = self._length_regulator.run({"stretched": stretched}, ["mu"])
-        return mu.astype(np.float32, copy=False), speaker.astype(np.float32, copy=False)
+        begun = stream.begin(mu.astype(np.float32, copy=False))
+        condition = np.zeros_like(begun.mu)
+        condition[..., : prompt.frames] = prompt.mel
+        speaker_row = speaker.astype(np.float32, copy=False)
+        return _Prepared(part, begun, speaker_row, condition)
+
+    def _follow(
+        self, batch: Sequence[_Prepared]
+    ) -> Generator[None, None, Sequence[Mel]]:
+        """Let the noise of a batch flow, and give the mels with their prompts."""
+        lengths = np.array([one.frames for one in batch])
+        ragged = bool((lengths != lengths[0]).any())
+        estimator = self._ragged if ragged and self._ragged else self._estimator
+        conditions = Conditions(
+            _padded([one.begun.mu for one in batch]),
+            np.concatenate([one.speaker for one in batch]),
+            _padded([one.condition for one in batch]),
+            lengths if ragged else None,
+        )
+        noise = _padded([one.begun.noise for one in batch])
+        mels = yield from follow(estimator, noise, conditions)
+        return [mel[:, :length] for mel, length in zip(mels, lengths, strict=True)]
 
 
-def _begun(whole: Array, head: Array) -> Array:
-    """Replace the first frames."""
-    return np.concatenate([head, whole[..., head.shape[-1] :]], axis=-1)
+def _ended(one: _Prepared, mel: Mel) -> Mel:
+    part = one.part
+    new = mel[:, part.stream.prompt.frames :]
+    return part.stream.end(new, one.begun, part.tokens.size, last=part.last)
 
 
-def _ends(whole: Array, prompt_frames: int) -> Array:
-    """Take the frames of the prompt and the last ones."""
-    head, tail = whole[..., :prompt_frames], whole[..., -OVERLAP_FRAMES:]
-    return np.concatenate([head, tail], axis=-1)
+def _padded(parts: Sequence[Array]) -> Array:
+    """Join (1, mels, frames) to (batch, mels, frames of the longest)."""
+    longest = max(part.shape[-1] for part in parts)
+    joined = np.zeros((len(parts), parts[0].shape[1], longest), np.float32)
+    for row, part in zip(joined, parts, strict=True):
+        row[:, : part.shape[-1]] = part[0]
+    return joined
+
+
+def _no_frames(part: FlowPart) -> tuple[int, int]:
+    return part.stream.prompt.mel.shape[1], 0

@@ -25,11 +25,12 @@ def frames_of(tokens: int) -> int:
 OVERLAP_FRAMES = frames_of(OVERLAP_TOKENS)
 
 
-def stretch(states: Array, prompt_tokens: int, prompt_frames: int) -> Array:
-    """Stretch (1, channels, tokens) to (1, channels, frames), the prompt on its own."""
+def stretch(
+    states: Array, prompt_tokens: int, prompt_frames: int, frames: int
+) -> Array:
+    """Stretch (1, channels, tokens) to (1, channels, prompt and new frames)."""
     prompt, new = states[..., :prompt_tokens], states[..., prompt_tokens:]
     tokens = new.shape[-1]
-    frames = frames_of(tokens)
     parts = [interpolate(prompt, prompt_frames)] if prompt_tokens else []
     if tokens > 2 * OVERLAP_TOKENS:
         head, middle, tail = np.split(
@@ -53,8 +54,14 @@ def interpolate(x: Array, size: int) -> Array:
     length = x.shape[-1]
     steps = np.arange(size, dtype=np.float32) + np.float32(0.5)
     places = np.maximum(steps * np.float32(length / size) - np.float32(0.5), 0)
-    before = np.minimum(places.astype(np.int64), length - 1)
-    after = np.minimum(before + 1, length - 1)
-    weight = places - before.astype(np.float32)
+    return interpolate_at(x, places)
+
+
+def interpolate_at(x: Array, places: NDArray[np.floating]) -> Array:
+    """Read the last axis between its steps; what lies behind the last one equals it."""
+    end = x.shape[-1] - 1
+    before = np.minimum(places.astype(np.int64), end)
+    after = np.minimum(before + 1, end)
+    weight = (places - before).astype(np.float32)
     between: Array = x[..., before] * (1 - weight) + x[..., after] * weight
     return between
