@@ -91,6 +91,8 @@ class SpeechRequest:
         volume: Gain, 0 to 4; 1 leaves the level as it is.
         instructions: How to say it, for engines that follow instructions.
         prompt: A recording whose voice to speak with instead, for engines that clone.
+        source: Recorded speech to say again in the voice, in place of a text, for
+            engines that convert voices.
         seed: Makes sampling repeatable, for engines that sample; None draws one.
         sampling: How tokens are chosen, for engines that sample.
         whole: Whether the audio is wanted sentence by sentence, which takes less time
@@ -105,6 +107,7 @@ class SpeechRequest:
     volume: float = 1.0
     instructions: str | None = None
     prompt: Recording | None = None
+    source: Recording | None = None
     seed: int | None = None
     sampling: Sampling = Sampling()
     whole: bool = False
