@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 Tensor = NDArray[np.generic]
+Key = TypeVar("Key")
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _ZIP_MAGIC = b"PK\x03\x04"
@@ -94,6 +95,28 @@ def read_checkpoint(path: Path) -> Mapping[str, Tensor]:
     Raises:
         ModelLoadError: The file is broken, cut off, or asks for code to be run.
     """
+    return _read(path, _tensors_of)
+
+
+def read_tables(path: Path) -> Mapping[str, Mapping[str, Tensor]]:
+    """Read a file that holds a state dict by name, such as `spk2info.pt`.
+
+    Returns:
+        The tensors, as of `read_checkpoint`; what is no tensor is left out.
+
+    Raises:
+        ModelLoadError: The file is broken, cut off, or asks for code to be run.
+    """
+    tables: dict[str, dict[str, Tensor]] = {}
+    for (name, key), tensor in _read(path, _tensors_by_name).items():
+        tables.setdefault(name, {})[key] = tensor
+    return tables
+
+
+def _read(
+    path: Path, pick: Callable[[object], Mapping[Key, _TensorView]]
+) -> Mapping[Key, Tensor]:
+    """Unpickle a file and map the tensors that are picked from it."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -107,7 +130,7 @@ def read_checkpoint(path: Path) -> Mapping[str, Tensor]:
         return MappingProxyType(
             {
                 key: _map_tensor(mapped, places, view)
-                for key, view in _tensors_of(state).items()
+                for key, view in pick(state).items()
             }
         )
     except ModelLoadError:
@@ -309,6 +332,18 @@ def _tensors_of(state: object) -> Mapping[str, _TensorView]:
         elif key not in _COUNTERS:
             raise pickle.UnpicklingError(f"{key} is no tensor")
     return tensors
+
+
+def _tensors_by_name(state: object) -> Mapping[tuple[str, str], _TensorView]:
+    if not isinstance(state, dict):
+        raise pickle.UnpicklingError("it holds no tables")
+    return {
+        (str(name), str(key)): value
+        for name, table in state.items()
+        if isinstance(table, dict)
+        for key, value in table.items()
+        if isinstance(value, _TensorView)
+    }
 
 
 def _map_tensor(

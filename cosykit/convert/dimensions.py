@@ -74,6 +74,7 @@ class FlowDimensions:
     Attributes:
         speech_vocabulary: Rows of the token embedding.
         speaker: Length of a speaker vector.
+        token_rate: Speech tokens a second.
         mels: Channels of a mel.
         encoder: The encoder of the tokens.
         regulator_layers: Convolutions after the stretching to mel frames.
@@ -82,6 +83,7 @@ class FlowDimensions:
 
     speech_vocabulary: int
     speaker: int
+    token_rate: int
     mels: int
     encoder: EncoderDimensions
     regulator_layers: int
@@ -190,6 +192,7 @@ def _flow(facts: Facts) -> FlowDimensions:
     return FlowDimensions(
         speech_vocabulary=facts.integer("vocab_size"),
         speaker=facts.integer("spk_embed_dim"),
+        token_rate=facts.integer("input_frame_rate"),
         mels=facts.integer("output_size"),
         encoder=_encoder(facts.section("encoder")),
         regulator_layers=len(

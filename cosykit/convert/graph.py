@@ -15,7 +15,7 @@ At any other precision lowering and widening add nothing.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -174,6 +174,11 @@ class Graph:
         """The names of the outputs, in the order of their declaration."""
         return tuple(output.name for output in self._outputs)
 
+    @property
+    def weight_names(self) -> Collection[tuple[str, ...]]:
+        """The names of the weights, in groups that are computed together."""
+        return self._weights.keys()
+
     def op(
         self,
         kind: str,
@@ -290,23 +295,36 @@ class Graph:
         path.write_bytes(model.SerializeToString())
 
 
-def save_together(graphs: Mapping[Path, Graph], weights: Path) -> None:
+def save_together(
+    graphs: Mapping[Path, Graph],
+    weights: Path,
+    report: Callable[[float], None] = lambda share: None,
+) -> None:
     """Write graphs of one folder whose weights lie in one file, each name once.
+
+    Args:
+        report: Hears which share of the weights is written, from 0 to 1.
 
     Raises:
         OSError: The files cannot be written.
     """
+    total = len({names for graph in graphs.values() for names in graph.weight_names})
     with weights.open("wb") as file:
-        store = WeightStore(file)
+        store = WeightStore(file, lambda stored: report(stored / total))
         for path, graph in graphs.items():
             graph.write(path, store)
 
 
 class WeightStore:
-    """Appends weights to a file, and tells where they are."""
+    """Appends weights to a file, and tells where they are.
 
-    def __init__(self, file: BinaryIO) -> None:
+    Args:
+        report: Hears how many groups of weights are stored.
+    """
+
+    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
         self._file = file
+        self._report = report
         self._tensors: dict[tuple[str, ...], Sequence[onnx.TensorProto]] = {}
 
     def stored(
@@ -318,6 +336,7 @@ class WeightStore:
                 _stored(name, array, self._file)
                 for name, array in zip(names, compute(), strict=True)
             ]
+            self._report(len(self._tensors))
         return self._tensors[names]
 
 
