@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from cosykit.types import Language
 
@@ -136,6 +136,13 @@ class Level:
     def __str__(self) -> str:
         return f"{self.precision} with the vocoder at {self.vocoder}"
 
+
+LEVELS = tuple(
+    Level(precision, vocoder)
+    for precision in get_args(Precision)
+    for vocoder in get_args(VocoderPrecision)
+)
+"""Every level that a CosyVoice model can be installed at."""
 
 _CLONING: tuple[Mode, ...] = ("zero_shot", "cross_lingual", "voice_conversion")
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 Provider = Literal["auto", "cpu", "cuda", "tensorrt"]
 Precision = Literal["auto", "fp32", "fp16", "int8", "int4"]
+VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
 AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
 HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -75,6 +76,9 @@ class RuntimeSettings(Section):
     )
     precision: Precision = Field(
         default="auto", description="Quantization level of the graphs"
+    )
+    vocoder_precision: VocoderPrecision = Field(
+        default="auto", description="Quantization level of the vocoder's graph"
     )
     threads: int = Field(
         default=0,

@@ -25,7 +25,14 @@ from cosykit.errors import ModelLoadError
 from cosykit.hub.atomic import replacing, translate_os_error
 from cosykit.hub.catalog import CATALOG, find_entry
 from cosykit.hub.verify import FileDigest, problem_with
-from cosykit.spec import GraphName, Level, ModelFacts, ModelSpec, Precision
+from cosykit.spec import (
+    LEVELS,
+    GraphName,
+    Level,
+    ModelFacts,
+    ModelSpec,
+    Precision,
+)
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -107,6 +114,18 @@ class Bundle:
             name: self.graph(precision, f"{name}.onnx")
             for name, precision in level.graphs.items()
         }
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level of CosyVoice whose graphs are all there."""
+        return tuple(
+            level
+            for level in LEVELS
+            if all(
+                f"{precision}/{name}.onnx" in self.manifest.graphs
+                for name, precision in level.graphs.items()
+            )
+        )
 
     def network(self, name: str) -> Path:
         """Locate a network that measures recordings, such as `campplus`."""
