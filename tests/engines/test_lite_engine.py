@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cosykit.config.schema import RuntimeSettings, Settings, TextSettings
+from cosykit.engines.lite.reader import Reader
 from cosykit.engines.open import Synthesizer, load
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
 from cosykit.types import SpeechRequest
@@ -109,6 +110,21 @@ def test_threads_are_the_configured_ones(lite_models: Path) -> None:
     settings = Settings(models_dir=lite_models, runtime=RuntimeSettings(threads=1))
     with load("lite", settings) as single:
         assert single.info.threads == 1
+
+
+def test_tables_are_loaded_with_the_model_and_may_fail(
+    lite_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = threading.Event()
+
+    def fail(reader: Reader) -> None:
+        tried.set()
+        raise RuntimeError("a plug-in of a front end does not like the text")
+
+    monkeypatch.setattr(Reader, "load_tables", fail)
+    with load("lite", Settings(models_dir=lite_models)) as opened:
+        assert tried.is_set()
+        assert opened.synthesize("你好").duration_s > 0.3
 
 
 def test_changed_graph_is_not_loaded(lite_models: Path, tmp_path: Path) -> None:

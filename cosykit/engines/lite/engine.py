@@ -9,7 +9,8 @@ import numpy as np
 from cosykit.audio.level import fade_edges
 from cosykit.config import Settings
 from cosykit.engines.frontends import open_text_frontend
-from cosykit.engines.lite.pieces import PhonemeSentence, Piece, cut_into_pieces
+from cosykit.engines.lite.pieces import Piece, cut_into_pieces
+from cosykit.engines.lite.reader import Reader
 from cosykit.engines.lite.symbols import phoneme_ids
 from cosykit.engines.lite.voices import VOICES, load_styles
 from cosykit.errors import ModelLoadError
@@ -22,18 +23,16 @@ from cosykit.runtime.session import (
     SessionSettings,
     open_session,
 )
+from cosykit.runtime.wheel import import_runtime
 from cosykit.spec import LITE
 from cosykit.synthesis.text.language import main_language
-from cosykit.synthesis.text.phonemes import Phonemizer
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import (
     AudioChunk,
     Capabilities,
     EngineInfo,
-    Language,
     Samples,
     SpeechRequest,
-    TextFrontend,
     Voice,
 )
 
@@ -48,12 +47,9 @@ _KEPT_EDGE_S = 0.06
 class LiteEngine:
     """Kokoro-82M on ONNX Runtime."""
 
-    def __init__(
-        self, session: Session, frontend: TextFrontend, info: EngineInfo
-    ) -> None:
+    def __init__(self, session: Session, reader: Reader, info: EngineInfo) -> None:
         self._session: Session | None = session
-        self._frontend = frontend
-        self._phonemizer = Phonemizer()
+        self._reader = reader
         self._info = info
         self._running: dict[str, Cancellation] = {}
         self._lock = threading.Lock()
@@ -89,7 +85,7 @@ class LiteEngine:
             raise ModelLoadError("the engine is closed", hint="Load the model again")
         language = request.language or main_language(request.text)
         voice = find_voice(VOICES, request.voice, language)
-        sentences = self._phonemize(request.text, request.language)
+        sentences = self._reader.sentences(request.text, request.language)
         cancellation = session.cancellation()
         with self._lock:
             self._running[request.request_id] = cancellation
@@ -113,26 +109,6 @@ class LiteEngine:
     def close(self) -> None:
         """Free the session."""
         self._session = None
-
-    def load_languages(self, languages: Sequence[Language]) -> None:
-        """Load dictionaries ahead of the first request."""
-        for language in languages:
-            self._phonemizer.load(language)
-
-    def _phonemize(
-        self, text: str, language: Language | None
-    ) -> Iterator[PhonemeSentence]:
-        """Check the text at once, then phonemise sentence by sentence as needed."""
-        sentences = self._frontend.sentences(text, language)
-        spoken = (
-            PhonemeSentence(
-                self._phonemizer.phonemes(sentence),
-                sentence.text,
-                sentence.ends_paragraph,
-            )
-            for sentence in sentences
-        )
-        return (sentence for sentence in spoken if sentence.phonemes)
 
 
 def _speak(
@@ -182,9 +158,14 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
     precision = LITE.precisions[0]
     threads = settings.runtime.threads or usable_cores()
     graph = bundle.graph(precision, LITE.graphs[0])
-    # Hashing takes 0.1 s or so, and opening the session does not need its answer.
-    with ThreadPoolExecutor(max_workers=1) as beside:
+    reader = Reader(open_text_frontend(settings.text))
+    import_runtime()
+    # Opening the session leaves another core free: hashing takes 0.1 s, the tables of
+    # the languages 0.2 s, in which no import of ours would advance. Whoever needs
+    # tables that failed to load is told why then.
+    with ThreadPoolExecutor(max_workers=2) as beside:
         checked = beside.submit(bundle.check)
+        beside.submit(reader.load_tables)
         try:
             session = open_session(
                 graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
@@ -199,4 +180,4 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         threads=threads,
         note="the embedded voice is an int8 graph, which runs best on the CPU",
     )
-    return LiteEngine(session, open_text_frontend(settings.text), info)
+    return LiteEngine(session, reader, info)

@@ -1,0 +1,48 @@
+"""Texts to the phonemes that the embedded voice speaks, sentence by sentence."""
+
+from collections.abc import Iterator
+
+from cosykit.engines.lite.pieces import PhonemeSentence
+from cosykit.synthesis.text.phonemes import Phonemizer
+from cosykit.types import Language, TextFrontend
+
+# Takes the tables and the rules of both languages to be read.
+_TRIAL_TEXT = "你好 hello"
+
+
+class Reader:
+    """Reads texts aloud on paper; the tables of a language are loaded when first met.
+
+    Any number of threads may share it.
+    """
+
+    def __init__(self, frontend: TextFrontend) -> None:
+        self._frontend = frontend
+        self._phonemizer = Phonemizer()
+
+    def sentences(
+        self, text: str, language: Language | None
+    ) -> Iterator[PhonemeSentence]:
+        """Check the text at once, then phonemise sentence by sentence as needed.
+
+        Raises:
+            InputError: The text cannot be spoken.
+        """
+        sentences = self._frontend.sentences(text, language)
+        spoken = (
+            PhonemeSentence(
+                self._phonemizer.phonemes(sentence),
+                sentence.text,
+                sentence.ends_paragraph,
+            )
+            for sentence in sentences
+        )
+        return (sentence for sentence in spoken if sentence.phonemes)
+
+    def load_tables(self) -> None:
+        """Load what Mandarin and English need ahead of the first request.
+
+        Raises:
+            Exception: Whatever a plug-in of a front end makes of a text it never saw.
+        """
+        list(self.sentences(_TRIAL_TEXT, None))
