@@ -39,7 +39,7 @@ def kaldi_filters(
 
 
 def _frequencies(fft_size: int, sample_rate: int) -> _Doubles:
-    return np.arange(fft_size // 2 + 1) * (sample_rate / fft_size)
+    return np.linspace(0.0, sample_rate / 2, fft_size // 2 + 1)
 
 
 def _triangles(positions: _Doubles, edges: _Doubles) -> _Doubles:

@@ -1,0 +1,1 @@
+"""Whisper's multilingual tokenizer, which reads text for the first CosyVoice models."""
