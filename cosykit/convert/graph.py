@@ -16,7 +16,7 @@ At any other precision lowering and widening add nothing.
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
@@ -67,7 +67,7 @@ class Value:
 
     def reshape(self, *shape: int) -> "Value":
         """Reshape as `Reshape` does: 0 keeps a size, -1 takes the rest."""
-        return self.graph.op("Reshape", self, self.graph.indices(*shape))
+        return self.graph.moved(self, Reshaping(shape))
 
     def reshape_to(self, *shape: "Value | int") -> "Value":
         """Reshape to sizes some of which are one-element tensors."""
@@ -75,8 +75,8 @@ class Value:
         return self.graph.op("Reshape", self, sizes)
 
     def transpose(self, *order: int) -> "Value":
-        """Permute the axes."""
-        return self.graph.op("Transpose", self, attributes={"perm": order})
+        """Permute the axes; back again costs nothing."""
+        return self.graph.moved(self, Transposition(order))
 
     def cast(self, dtype: DTypeLike) -> "Value":
         """Convert the elements."""
@@ -119,6 +119,37 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Reshaping:
+    """Elements in the same order in another shape."""
+
+    shape: tuple[int, ...]
+
+    def __call__(self, x: Value) -> Value:
+        """Add the node."""
+        return x.graph.op("Reshape", x, x.graph.indices(*self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Transposition:
+    """Axes in another order."""
+
+    order: tuple[int, ...]
+
+    def __call__(self, x: Value) -> Value:
+        """Add the node."""
+        return x.graph.op("Transpose", x, attributes={"perm": self.order})
+
+    @property
+    def inverse(self) -> "Transposition":
+        """What leads back."""
+        return Transposition(tuple(int(n) for n in np.argsort(self.order)))
+
+
+Movement = Reshaping | Transposition
+"""What changes where elements are, and none of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quantized:
     """A tensor as integers: x = (values - zero) scale.
 
@@ -154,6 +185,7 @@ class Graph:
         self._outputs: list[onnx.ValueInfoProto] = []
         self._weights: dict[tuple[str, ...], Callable[[], Sequence[Tensor]]] = {}
         self._quantized: dict[str, Quantized] = {}
+        self._moved: dict[str, tuple[Value, Movement]] = {}
         self._public: dict[str, str] = {}
         self._domains: set[str] = set()
 
@@ -176,8 +208,9 @@ class Graph:
 
     @property
     def weight_names(self) -> Collection[tuple[str, ...]]:
-        """The names of the weights, in groups that are computed together."""
-        return self._weights.keys()
+        """The names of the weights in use, in groups that are computed together."""
+        used = {name for node in self._needed_nodes() for name in node.input}
+        return [names for names in self._weights if used.intersection(names)]
 
     def op(
         self,
@@ -242,12 +275,28 @@ class Graph:
         self._weights[tuple(names)] = compute
         return tuple(Value(self, name) for name in names)
 
+    def moved(self, x: Value, movement: Movement) -> Value:
+        """Move the elements of a tensor, or find them where they came from."""
+        source, before = self._moved.get(x.name, (x, None))
+        if isinstance(before, Transposition) and before.inverse == movement:
+            return source
+        result = movement(x)
+        self._moved[result.name] = x, movement
+        return result
+
     def quantized(self, x: Value) -> Quantized:
         """Quantize a float32 tensor to 8 bits by its range, once for all who ask."""
         if x.name not in self._quantized:
-            values, scale, zero = self.ops("DynamicQuantizeLinear", 3, x)
-            self._quantized[x.name] = Quantized(values, scale, zero)
+            self._quantized[x.name] = self._newly_quantized(x)
         return self._quantized[x.name]
+
+    def _newly_quantized(self, x: Value) -> Quantized:
+        if x.name in self._moved:
+            # Quantized before it is moved: bytes are moved faster than floats.
+            source, movement = self._moved[x.name]
+            quantized = self.quantized(source)
+            return replace(quantized, values=movement(quantized.values))
+        return Quantized(*self.ops("DynamicQuantizeLinear", 3, x))
 
     def like(self, number: Value | float) -> Value:
         """Turn a number into a constant of the graph's floats; leave a value be."""
@@ -279,20 +328,30 @@ class Graph:
         """Write the graph, and its weights into a file that others may share."""
         tensors = [
             tensor
-            for names, compute in self._weights.items()
-            for tensor in store.stored(names, compute)
+            for names in self.weight_names
+            for tensor in store.stored(names, self._weights[names])
         ]
-        for node in self._nodes:
+        nodes = self._needed_nodes()
+        for node in nodes:
             for places in (node.input, node.output):
                 places[:] = [self._public.get(name, name) for name in places]
         graph = helper.make_graph(
-            self._nodes, self._name, self._inputs, self._outputs, tensors
+            nodes, self._name, self._inputs, self._outputs, tensors
         )
         domains = {"": OPSET} | {name: 1 for name in self._domains if name}
         opsets = [helper.make_opsetid(name, v) for name, v in domains.items()]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="cosykit")
         model.ir_version = 10
         path.write_bytes(model.SerializeToString())
+
+    def _needed_nodes(self) -> Sequence[onnx.NodeProto]:
+        """Leave out what no output is computed from, such as a move taken back."""
+        needed, nodes = {*self._public, *self._public.values()}, []
+        for node in reversed(self._nodes):
+            if needed.intersection(node.output):
+                needed.update(node.input)
+                nodes.append(node)
+        return nodes[::-1]
 
 
 def save_together(

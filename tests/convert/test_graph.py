@@ -1,0 +1,55 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from cosykit.convert.graph import Graph
+from tests.convert.conftest import Run
+
+
+def kinds(graph: Graph, path: Path) -> list[str]:
+    graph.save(path)
+    return [node.op_type for node in onnx.load(path).graph.node]
+
+
+def test_transposing_there_and_back_costs_nothing(tmp_path: Path) -> None:
+    graph = Graph("back")
+    x = graph.input("x", np.float32, ("rows", "columns"))
+    back = x.transpose(1, 0).transpose(1, 0)
+    graph.output("y", back * 2.0, np.float32, ("rows", "columns"))
+    assert kinds(graph, tmp_path / "back.onnx") == ["Mul"]
+
+
+def test_moved_tensor_is_quantized_where_it_came_from() -> None:
+    graph = Graph("moved", "int8")
+    x = graph.input("x", np.float32, (2, 3, 4))
+    once = graph.quantized(x)
+    moved = graph.quantized(x.transpose(0, 2, 1).reshape(8, 3))
+    assert (moved.scale, moved.zero) == (once.scale, once.zero)
+
+
+def test_moved_integers_are_those_of_the_moved_tensor(
+    opened: Callable[[Graph], Run],
+) -> None:
+    graph = Graph("moved", "int8")
+    x = graph.input("x", np.float32, (2, 3, 4))
+    moved = graph.quantized(x.transpose(0, 2, 1).reshape(8, 3))
+    offset = moved.values.cast(np.float32) - moved.zero.cast(np.float32)
+    graph.output("y", offset * moved.scale, np.float32, (8, 3))
+    values = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    found = opened(graph)({"x": values})["y"]
+    wanted = values.transpose(0, 2, 1).reshape(8, 3)
+    np.testing.assert_allclose(found, wanted, atol=0.02)
+
+
+def test_what_no_output_needs_is_not_written(tmp_path: Path) -> None:
+    graph = Graph("unneeded")
+    x = graph.input("x", np.float32, ("rows",))
+    graph.output("y", x * 2.0, np.float32, ("rows",))
+    _ = x * graph.weight("unneeded", np.ones(2, np.float32))
+    graph.save(tmp_path / "graph.onnx")
+    written = onnx.load(tmp_path / "graph.onnx").graph
+    assert [node.op_type for node in written.node] == ["Mul"]
+    assert [weight.name for weight in written.initializer] != ["unneeded"]
+    assert len(written.initializer) == 1
