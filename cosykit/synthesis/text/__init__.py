@@ -1,1 +1,1 @@
-"""From raw text to sentences and phonemes."""
+"""From raw text to sentences, phonemes and tokens."""

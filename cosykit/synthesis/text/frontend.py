@@ -61,7 +61,7 @@ class StandardFrontend:
             for sentence in self._paragraph(line, main)
         ]
         if not sentences:
-            raise _nothing_to_speak()
+            raise nothing_to_speak()
         return sentences
 
     def _paragraph(self, line: str, main: Language) -> list[Sentence]:
@@ -113,10 +113,11 @@ def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
             param="text",
         )
     if not is_speakable(plain):
-        raise _nothing_to_speak()
+        raise nothing_to_speak()
 
 
-def _nothing_to_speak() -> InputError:
+def nothing_to_speak() -> InputError:
+    """Say that a text has no words."""
     return InputError(
         "the text has nothing to speak, only punctuation, emoji or markup",
         hint="Write at least one word or number",

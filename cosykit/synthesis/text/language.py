@@ -6,14 +6,16 @@ symbols have no language of their own; they go with the words around them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.scripts import (
     CJK,
     HAN,
+    HANGUL,
     HELD_CJK,
     HELD_LATIN,
     KANA,
@@ -21,11 +23,24 @@ from cosykit.synthesis.text.scripts import (
 )
 from cosykit.types import Language, Span
 
+_LANGUAGES: Mapping[str, Language] = MappingProxyType(
+    {
+        "<|zh|>": "zh",
+        "<|en|>": "en",
+        "<|ja|>": "ja",
+        "<|yue|>": "yue",
+        "<|ko|>": "ko",
+    }
+)
+LANGUAGE_TAG = re.compile("|".join(map(re.escape, _LANGUAGES)))
+"""A tag by which models are told the language of the text after it."""
+
 # A full stop after a short word may only end an abbreviation.
 _SENTENCE = re.compile(
     r"(?:[^。！？!?\n.]|\.(?!\s)|(?<![a-z]{3})(?<!\d)\.)+[。！？!?\n.\s]*|[。！？!?\n.]+\s*"
 )
 _CJK_LETTER = re.compile(f"[{CJK}]")
+_HANGUL_LETTER = re.compile(f"[{HANGUL}]")
 _KANA_LETTER = re.compile(f"[{KANA}]")
 _LATIN_WORD = re.compile(f"[{LATIN}]+")
 # Letters beside digits are units and models: they say nothing about the language.
@@ -53,8 +68,21 @@ _OPENING = re.compile(r"[“（(\"']*\Z")
 
 
 def main_language(text: str) -> Language:
-    """Tell the language that most of a text is in; Mandarin when nothing tells."""
-    return main_language_of_clean(clean(text))
+    """Tell the language that most of a text is in; Mandarin when nothing tells.
+
+    A text that begins with a tag such as `<|yue|>` is in that language.
+    """
+    tag = LANGUAGE_TAG.match(text.lstrip())
+    if tag:
+        return _LANGUAGES[tag.group()]
+    return "ko" if is_korean(text) else main_language_of_clean(clean(text))
+
+
+def is_korean(text: str) -> bool:
+    """Tell whether Hangul has no less letters than other scripts have words."""
+    hangul = len(_HANGUL_LETTER.findall(text))
+    others = len(_CJK_LETTER.findall(text)) + len(_LATIN_WORD.findall(text))
+    return hangul > 0 and hangul >= others
 
 
 def main_language_of_clean(text: str) -> Language:

@@ -6,6 +6,7 @@ from functools import cache
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
 KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+HANGUL = "\u1100-\u11ff\u3131-\u3163\u3165-\u318e\uac00-\ud7a3"
 # A stretch with the user's own reading travels as one private character, whose plane
 # says with which language it goes. Cleaning leaves no other private characters.
 HELD_CJK = "\U000f0000-\U000ffffd"
@@ -15,7 +16,7 @@ CJK = HAN + KANA + HELD_CJK
 LATIN = "A-Za-z" + HELD_LATIN
 """Character classes, for use between the brackets of a regular expression."""
 
-_SPEAKABLE = re.compile(f"[{CJK}{LATIN}0-9]")
+_SPEAKABLE = re.compile(f"[{CJK}{HANGUL}{LATIN}0-9]")
 _FOREIGN_RUN = re.compile(r"[^\W\d_\x00-\x7f" + HAN + KANA + "]+")
 
 # Letters that Unicode does not take apart into a plain letter and its marks.

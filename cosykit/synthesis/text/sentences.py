@@ -40,7 +40,7 @@ def split_sentences(paragraph: str) -> list[str]:
     """
     ends = [0, *_sentence_ends(paragraph), len(paragraph)]
     sentences = [paragraph[start:end] for start, end in pairwise(ends)]
-    clauses = (clause for sentence in sentences for clause in _clauses(sentence))
+    clauses = (clause for sentence in sentences for clause in split_clauses(sentence))
     return join_silent(clauses)
 
 
@@ -98,20 +98,31 @@ def _is_abbreviated(paragraph: str, period: int, following: str) -> bool:
     return is_initial and last != "I" and following.strip().isalpha()
 
 
-def _clauses(sentence: str) -> Iterator[str]:
-    """Yield an overlong sentence in parts of much the same length."""
+def split_clauses(sentence: str, longest: int = LONGEST) -> Iterator[str]:
+    """Cut an overlong sentence at its pauses into parts of much the same length.
+
+    Joined, they are the sentence.
+
+    Args:
+        longest: The most that a part may cost.
+    """
     costs = list(accumulate(map(_cost, sentence)))
     start = used = 0
-    while costs and costs[-1] - used > LONGEST:
+    while costs and costs[-1] - used > longest:
         rest = costs[-1] - used
-        share = rest // ceil(rest / LONGEST)
+        share = rest // ceil(rest / longest)
         ideal = bisect_right(costs, used + share)
-        limit = bisect_right(costs, used + LONGEST)
+        limit = bisect_right(costs, used + longest)
         cut = _cut(sentence, start, ideal, limit)
         yield sentence[start:cut]
         start, used = cut, costs[cut - 1]
     if start < len(sentence):
         yield sentence[start:]
+
+
+def cost(text: str) -> int:
+    """Estimate how long a text takes to speak, in thirds of a Latin letter."""
+    return sum(map(_cost, text))
 
 
 def _cost(char: str) -> int:

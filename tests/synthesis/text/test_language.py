@@ -31,6 +31,12 @@ texts = st.text(
         ("👍", "zh"),
         ("**Bold** <b>text</b>", "en"),
         ("iPhone 15 Pro怎么样", "zh"),
+        ("안녕하세요", "ko"),
+        ("Samsung이 iPhone을 이겼다", "ko"),
+        ("他说안녕", "ko"),
+        ("他说了一句안녕", "zh"),
+        ("<|yue|>Hello", "yue"),
+        (" <|ko|>", "ko"),
     ],
 )
 def test_most_letters_tell_the_main_language(text: str, language: Language) -> None:

@@ -1,0 +1,158 @@
+"""Write out numbers and the signs beside them in Korean text.
+
+Words stay as they are. Numbers have two sets of names: 3월 is 삼월, 3개 is 세 개.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from cosykit.synthesis.text.normalize.rules import (
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    Rule,
+    one_of,
+    rewrite,
+    rule,
+)
+
+_DIGITS = "영일이삼사오육칠팔구"
+_SPELT = str.maketrans(dict(zip("0123456789", "공일이삼사오육칠팔구", strict=True)))
+_POWERS = ((1000, "천"), (100, "백"), (10, "십"))
+_MYRIADS = ("", "만", "억", "조", "경")
+_LARGEST = 10 ** (4 * len(_MYRIADS)) - 1
+
+_NATIVE = ("", "한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉")
+_NATIVE_TENS = (
+    *("", "열", "스물", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"),
+)
+# What is counted with native numbers, and what only begins like it.
+_NATIVE_COUNTERS = (
+    "개(?![월국년])|명|살|마리|잔|병(?!원)|권|장(?!관)|시간|달(?!러)|가지|사람|송이"
+    "|켤레|그루|채(?!널)|벌|곳|군데|줄|바퀴|끼|번째"
+)
+_HOUR = "시(?![간즌리스그])"
+_MONTHS = MappingProxyType({6: "유", 10: "시"})
+
+_UNITS: Mapping[str, str] = MappingProxyType(
+    {
+        **{"km": "킬로미터", "m": "미터", "cm": "센티미터", "mm": "밀리미터"},
+        **{
+            "kg": "킬로그램",
+            "g": "그램",
+            "mg": "밀리그램",
+            "L": "리터",
+            "ml": "밀리리터",
+        },
+        **{"km/h": "시속 킬로미터", "GB": "기가바이트", "MB": "메가바이트"},
+        **{"°C": "도", "°F": "화씨 도", "°": "도", "%": "퍼센트", "$": "달러"},
+        **{"€": "유로", "£": "파운드", "¥": "엔", "₩": "원"},
+    }
+)
+_CURRENCIES = "$€£¥₩"
+
+
+def normalize_korean(text: str) -> str:
+    """Write numbers, dates, units and amounts as Korean speaks them.
+
+    Line breaks are not expected.
+    """
+    return rewrite(text, _RULES)
+
+
+def read_integer(value: int) -> str:
+    """Read a number with the names that came from Chinese; too long, by digits."""
+    if value > _LARGEST:
+        return _spell(str(value))
+    return " ".join(_groups(value)) or _DIGITS[0]
+
+
+def read_native(value: int) -> str:
+    """Read a number from 1 to 99 as it stands before what it counts."""
+    if value == 20:
+        return "스무"
+    return _NATIVE_TENS[value // 10] + _NATIVE[value % 10]
+
+
+def _groups(value: int) -> Iterator[str]:
+    for power, myriad in reversed(list(enumerate(_MYRIADS))):
+        group = value // 10_000**power % 10_000
+        if group:
+            # Ten thousand alone is 만, a hundred million alone 일억.
+            is_plain = group == 1 and myriad == "만"
+            yield ("" if is_plain else _below_myriad(group)) + myriad
+
+
+def _below_myriad(value: int) -> str:
+    words = ""
+    for power, name in _POWERS:
+        digit = value // power % 10
+        if digit:
+            words += ("" if digit == 1 else _DIGITS[digit]) + name
+    return words + (_DIGITS[value % 10] if value % 10 else "")
+
+
+def _spell(digits: str) -> str:
+    return digits.translate(_SPELT)
+
+
+def _spell_groups(match: re.Match[str]) -> str:
+    return ", ".join(map(_spell, match.group().split("-")))
+
+
+def _number(number: str) -> str:
+    whole, _, fraction = number.partition(".")
+    if not fraction:
+        is_code = len(whole) > 1 and whole[0] == "0"
+        return _spell(whole) if is_code else read_integer(int(whole))
+    decimals = "".join(_DIGITS[int(digit)] for digit in fraction)
+    return f"{read_integer(int(whole))} 점 {decimals}"
+
+
+def _count(match: re.Match[str]) -> str:
+    value, counter = int(match[1]), match[2]
+    if counter == "번째" and value == 1:
+        return "첫 번째"
+    return f"{read_native(value)} {counter}" if value else f"{_DIGITS[0]} {counter}"
+
+
+def _hour(match: re.Match[str]) -> str:
+    value = int(match[1])
+    name = read_native(value) if 1 <= value <= 12 else read_integer(value)
+    return f"{name} {match[2]}"
+
+
+def _month(match: re.Match[str]) -> str:
+    value = int(match[1])
+    return f"{_MONTHS.get(value) or read_integer(value)}월"
+
+
+def _measure(match: re.Match[str]) -> str:
+    number, unit = _number(match[1]), _UNITS[match[2]]
+    # 시속 and 화씨 stand before the number.
+    *before, name = unit.split()
+    return " ".join([*before, number, name])
+
+
+_RULES: tuple[Rule, ...] = (
+    rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
+    # Telephone numbers, and dates with hyphens.
+    rule(
+        r"(?<![\w.-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\w-])",
+        lambda m: f"{int(m[1])}년 {int(m[2])}월 {int(m[3])}일",
+    ),
+    rule(r"(?<![\w.-])\d{2,4}-\d{3,4}(?:-\d{4})?(?![\w-])", _spell_groups),
+    rule(
+        rf"{NUMBER_START}([01]?\d|2[0-3]):([0-5]\d){NUMBER_END}",
+        lambda m: f"{int(m[1])}시 {int(m[2])}분" if int(m[2]) else f"{int(m[1])}시",
+    ),
+    rule(rf"(?<![\w.)-])-(?={NUMBER})", "마이너스 "),
+    rule(rf"({NUMBER}) ?[~∼] ?(?=\d)", r"\1에서 "),
+    rule(rf"([{_CURRENCIES}]) ?({NUMBER}{NUMBER_END})", r"\2\1"),
+    rule(rf"{NUMBER_START}({NUMBER}) ?({one_of(_UNITS)})(?![A-Za-z])", _measure),
+    rule(rf"{NUMBER_START}(0?[1-9]|1[0-2])월", _month),
+    rule(rf"{NUMBER_START}([01]?\d|2[0-4]) ?({_HOUR})", _hour),
+    rule(rf"{NUMBER_START}(\d{{1,2}}) ?({_NATIVE_COUNTERS})", _count),
+    rule(rf"(?<![A-Za-z\d]){NUMBER}", lambda m: _number(m[0])),
+)

@@ -1,0 +1,158 @@
+"""From a text to the pieces that a language model reads one by one.
+
+    text ─▶ sentences ─▶ pieces of much the same length ─▶ tokens
+
+Source: cosyvoice/cli/frontend.py CosyVoiceFrontEnd.text_normalize, in purpose
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosykit.synthesis.text.balance import Stretch, balanced
+from cosykit.synthesis.text.frontend import nothing_to_speak
+from cosykit.synthesis.text.korean import korean_sentences
+from cosykit.synthesis.text.language import LANGUAGE_TAG, is_korean, main_language
+from cosykit.synthesis.text.marks import HeldMarks, has_marks, has_words
+from cosykit.synthesis.text.punctuation import closed, joined, plain
+from cosykit.synthesis.text.sentences import split_sentences
+from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
+from cosykit.types import Language, Sentence, TextFrontend
+
+_WHISPER = WhisperTokenizer()
+
+
+class TextTokenizer(Protocol):
+    """Turns text into the tokens of a model."""
+
+    def encode(self, text: str) -> NDArray[np.int64]:
+        """Turn any text into tokens, (tokens)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextPiece:
+    """What a language model reads in one go.
+
+    Attributes:
+        text: Without a language tag.
+        tokens: The text after its tag, if it has one, int64 (tokens).
+        ends_paragraph: Whether a line break followed in the original text.
+    """
+
+    text: str
+    tokens: NDArray[np.int64]
+    ends_paragraph: bool = False
+
+
+class TextPieces:
+    """Cuts texts for a model; any number of threads may use one.
+
+    Args:
+        frontend: Cleans and normalises all but Korean and what has marks for the model.
+        tokenizer: The model's.
+        normalizes: Whether to write out numbers in Korean too.
+    """
+
+    def __init__(
+        self,
+        frontend: TextFrontend,
+        tokenizer: TextTokenizer = _WHISPER,
+        *,
+        normalizes: bool = True,
+    ) -> None:
+        self._frontend, self._tokenizer = frontend, tokenizer
+        self._normalizes = normalizes
+
+    def cut(
+        self, text: str, language: Language | None = None, *, tagged: bool = False
+    ) -> Sequence[TextPiece]:
+        """Cut a text into pieces that lose and repeat nothing, at least one.
+
+        A text with marks for the model, see `marks`, is cut and otherwise left alone;
+        each of its pieces begins with the language tag that is in force there.
+
+        Args:
+            language: The main language; None detects it.
+            tagged: Whether a text without marks gets a tag of its language, for voices
+                that were recorded in another.
+
+        Raises:
+            InputError: Nothing in the text can be spoken.
+        """
+        if has_marks(text):
+            return list(self._left_alone(text))
+        pieces = balanced(_closed(self._sentences(text, language)), self._size)
+        tag = f"<|{language or main_language(text)}|>" if tagged else ""
+        return [self._piece(piece, tag) for piece in pieces]
+
+    def normalized(self, text: str, language: Language | None = None) -> str:
+        """Normalise a text without cutting it, such as what is said in a recording.
+
+        Raises:
+            InputError: Nothing in the text can be spoken.
+        """
+        if has_marks(text):
+            return text.strip()
+        sentences = _closed(self._sentences(text, language))
+        return reduce(joined, (sentence.text for sentence in sentences))
+
+    def _sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
+        if language != "ko" and not is_korean(text):
+            return self._frontend.sentences(text, language)
+        sentences = korean_sentences(text, normalize=self._normalizes)
+        if not sentences:
+            raise nothing_to_speak()
+        return sentences
+
+    def _left_alone(self, text: str) -> Iterator[TextPiece]:
+        if not has_words(text):
+            raise nothing_to_speak()
+        for tag, section in _sections(text):
+            held = HeldMarks(section)
+            for piece in balanced(_sentences_of(held.text), self._size):
+                yield self._piece(replace(piece, text=held.release(piece.text)), tag)
+
+    def _piece(self, piece: Stretch, tag: str) -> TextPiece:
+        tokens = self._tokenizer.encode(tag + piece.text)
+        return TextPiece(piece.text, tokens, piece.ends_paragraph)
+
+    def _size(self, text: str) -> int:
+        return int(self._tokenizer.encode(text).size)
+
+
+def _closed(sentences: Sequence[Sentence]) -> Iterator[Stretch]:
+    """Punctuate sentences, the last one of each paragraph with a full stop."""
+    for number, sentence in enumerate(sentences, 1):
+        text = plain(sentence.text)
+        is_last = sentence.ends_paragraph or number == len(sentences)
+        yield Stretch(closed(text) if is_last else text, sentence.ends_paragraph)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Cut a text with marks at its language tags, and give each tag with its words.
+
+    What has no words goes with the next section.
+    """
+    tag = section = ""
+    position = 0
+    for found in LANGUAGE_TAG.finditer(text):
+        section += text[position : found.start()]
+        if has_words(section):
+            yield tag, section
+            section = ""
+        position, tag = found.end(), found.group()
+    section += text[position:]
+    if has_words(section):
+        yield tag, section
+
+
+def _sentences_of(text: str) -> Iterator[Stretch]:
+    for line in text.splitlines(keepends=True):
+        sentences = list(filter(None, map(str.strip, split_sentences(line))))
+        for number, sentence in enumerate(sentences, 1):
+            is_last = number == len(sentences)
+            yield Stretch(sentence, ends_paragraph=is_last and line != line.rstrip())
