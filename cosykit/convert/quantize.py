@@ -77,15 +77,15 @@ def _block_scales(blocks: Floats, bits: Bits) -> Floats:
 
 
 def _least_error(blocks: Floats, scales: Floats, bits: Bits) -> Floats:
-    best = scales
+    best: Floats = scales
     least: Floats = np.full(scales.shape, np.inf, np.float32)
     for shrinking in _SHRINKINGS:
-        tried = scales * np.float32(shrinking)
+        tried: Floats = scales * np.float32(shrinking)
         rest = _rounded(blocks, tried, bits)
         rest *= tried[..., None]
         rest -= blocks
-        error = np.einsum("obi,obi->ob", rest, rest)
-        best = np.where(error < least, tried, best).astype(np.float32)
+        error: Floats = np.einsum("obi,obi->ob", rest, rest)
+        best = np.where(error < least, tried, best)
         np.minimum(error, least, out=least)
     return best
 
