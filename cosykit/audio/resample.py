@@ -1,4 +1,4 @@
-"""Change the sample rate of a stream."""
+"""Change the sample rate of a stream, or of a whole recording."""
 
 from typing import TYPE_CHECKING
 
@@ -42,3 +42,8 @@ class Resampler:
             np.ascontiguousarray(samples, np.float32), last=last
         )
         return ready
+
+
+def resample(samples: Samples, input_rate: int, output_rate: int) -> Samples:
+    """Resample a whole recording, shape (samples,)."""
+    return Resampler(input_rate, output_rate).process(samples, last=True)

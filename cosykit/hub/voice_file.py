@@ -29,7 +29,11 @@ _SUFFIX = ".npz"
 _LONGEST_ID = 64
 # 30 s of speech take 0.9 MB; what claims to be larger is no voice.
 _MOST_BYTES = 64 << 20
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, MemoryError, zlib.error)
+# An encrypted archive is a RuntimeError.
+_UNREADABLE = (
+    *(OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError),
+    zlib.error,
+)
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -39,3 +39,9 @@ def test_unknown_voice_names_the_nearest_and_all() -> None:
 def test_ids_and_names_are_unique() -> None:
     labels = [label.casefold() for v in VOICES for label in (v.id, v.name)]
     assert len(labels) == len(set(labels))
+
+
+def test_model_without_voices_says_how_to_add_one() -> None:
+    with pytest.raises(NotFoundError) as missing:
+        find_voice([], "anna", "en")
+    assert "cosykit voices add" in missing.value.hint

@@ -1,1 +1,1 @@
-"""Voices: how they are found."""
+"""Voices: how they are found, measured and kept."""

@@ -14,12 +14,18 @@ def find_voice(voices: Sequence[Voice], name: str | None, language: Language) ->
     as does no name at all.
 
     Args:
-        voices: In order of preference, at least one.
+        voices: In order of preference.
         language: The main language of the text.
 
     Raises:
-        NotFoundError: No voice has that name.
+        NotFoundError: No voice has that name, or there is none at all.
     """
+    if not voices:
+        raise NotFoundError(
+            "the model has no voices yet",
+            hint='Run: cosykit voices add NAME --audio ref.wav --text "what it says"',
+            param="voice",
+        )
     if name is None or not name.strip():
         return _best_for(voices, language)
     wanted = name.strip().casefold()
