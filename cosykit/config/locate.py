@@ -25,9 +25,16 @@ def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
     if named := environ.get("COSYKIT_CONFIG"):
         return _existing(Path(named), "COSYKIT_CONFIG")
     for folder in (Path.cwd(), clone_root(), config_folder(environ)):
-        if (folder / FILE_NAME).is_file():
+        if _is_file(folder / FILE_NAME):
             return folder / FILE_NAME
     return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False  # a folder that is closed to us holds no file of ours
 
 
 def clone_root() -> Path:
@@ -65,9 +72,13 @@ def _home(environ: Mapping[str, str]) -> Path:
 def _existing(path: Path, source: str) -> Path:
     with suppress(RuntimeError):  # `~nobody` is reported as missing below
         path = path.expanduser()
-    if path.exists():
-        return path
-    raise ConfigError(
-        f"the configuration file {path} of {source} does not exist",
-        hint="Check the path, or leave it out to use the defaults",
-    )
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ConfigError(
+            f"the configuration file {path} of {source} does not exist",
+            hint="Check the path, or leave it out to use the defaults",
+        ) from error
+    except (OSError, ValueError):
+        pass  # whoever reads it will tell why that cannot be done
+    return path

@@ -223,6 +223,10 @@ def test_unfolding_aliases_are_refused_without_unfolding(tmp_path: Path) -> None
 def test_file_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Is a directory"):
         load_settings(tmp_path, environ={})
+    with pytest.raises(ConfigError, match="File name too long"):
+        load_settings(tmp_path / ("a" * 300), environ={})
+    with pytest.raises(ConfigError, match="null"):
+        load_settings(tmp_path / "a\0b", environ={})
     with pytest.raises(ConfigError, match="does not exist"):
         load_settings(tmp_path / "none.yaml", environ={})
     with pytest.raises(ConfigError, match="does not exist"):

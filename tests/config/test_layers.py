@@ -168,6 +168,11 @@ def test_xdg_folder_of_configuration_is_searched(elsewhere: Path) -> None:
     assert load_settings(environ=environ).file == file
 
 
+def test_folder_that_cannot_be_looked_into_holds_no_file(elsewhere: Path) -> None:
+    environ = {"XDG_CONFIG_HOME": str(elsewhere / ("x" * 300))}
+    assert load_settings(environ=environ).file is None
+
+
 def test_clone_root_holds_the_configuration_of_the_project() -> None:
     assert (locate.clone_root() / "cosykit.yaml").is_file()
 
