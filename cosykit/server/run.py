@@ -12,6 +12,8 @@ import uvicorn
 
 from cosykit.config.schema import ServerSettings, Settings
 from cosykit.errors import ResourceError
+from cosykit.runtime.arenas import share_arenas
+from cosykit.runtime.wheel import check_wheels
 from cosykit.server.app import create_app
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
@@ -28,10 +30,13 @@ def serve(settings: Settings) -> None:
     A model that is still being loaded is not waited for: the process ends.
 
     Raises:
+        RuntimeSetupError: Both wheels of ONNX Runtime are installed, or none.
         ResourceError: The address cannot be listened on.
         CosykitError: The model cannot be loaded.
     """
+    check_wheels()
     configure_logging(settings.log)
+    share_arenas()
     with open_listener(settings.server) as listener:
 
         def stop(number: int = 0, frame: FrameType | None = None) -> None:

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from cosykit.config.schema import ServerSettings, Settings
-from cosykit.errors import ModelLoadError, ResourceError
+from cosykit.errors import ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.server.run import open_listener, serve
 from tests.conftest import ROOT
 from tests.server.conftest import settings_for
@@ -192,6 +192,18 @@ def test_model_that_cannot_be_loaded_ends_the_server(
     settings = settings_for("lite", server={"port": 0})
     with pytest.raises(ModelLoadError, match="cosykit install lite --repair"):
         serve(settings.model_copy(update={"models_dir": tmp_path}))
+
+
+def test_two_runtimes_are_refused_before_anything_is_listened_on(
+    signals: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listen(server: ServerSettings) -> socket.socket:
+        raise AssertionError("it must not come this far")
+
+    monkeypatch.setattr("cosykit.runtime.wheel.version", lambda name: "1.0")
+    monkeypatch.setattr("cosykit.server.run.open_listener", listen)
+    with pytest.raises(RuntimeSetupError, match="both installed"):
+        serve(settings_for("counting", server={"port": 0}))
 
 
 def test_plugin_that_cannot_be_loaded_ends_the_server(
