@@ -1,19 +1,20 @@
-"""Find engines and text front ends through entry points, ours and others' alike.
+"""Find engines, text front ends and vocoders through entry points, of all alike.
 
 A plug-in is a callable that opens the thing: for `cosykit.engines` it takes a model id
 and the `Settings` and gives an `Engine`, for `cosykit.text_frontends` it takes the
-`TextSettings` and gives a `TextFrontend`.
+`TextSettings` and gives a `TextFrontend`, for `cosykit.vocoders` it takes a model id
+and the `Settings` and gives a `Vocoder`.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal
+from typing import Literal, get_args
 
 from cosykit.errors import PluginError
 
-Group = Literal["cosykit.engines", "cosykit.text_frontends"]
-GROUPS: tuple[Group, ...] = ("cosykit.engines", "cosykit.text_frontends")
+Group = Literal["cosykit.engines", "cosykit.text_frontends", "cosykit.vocoders"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
 AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
 HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+Schedule = Literal["default", "upstream"]
 LogFormat = Literal["text", "json"]
 
 SAMPLE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
@@ -121,6 +122,16 @@ class EngineSettings(Section):
     )
     warm_up: bool = Field(
         default=True, description="Speak once before the server is ready"
+    )
+    schedule: Schedule = Field(
+        default="default",
+        description="Chunks of CosyVoice's speech; upstream makes them as long as the "
+        "official code",
+    )
+    vocoder: str = Field(
+        default="hift",
+        min_length=1,
+        description="Vocoder of CosyVoice, by its plug-in name",
     )
 
 

@@ -6,12 +6,10 @@ from importlib.resources import as_file, files
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.synthesis.voice.openai_names import openai_names
 from cosykit.types import Samples, Voice
 
-# OpenAI's voice names, so that clients written for it work unchanged. Its voices speak
-# any language; ours go by the gender people hear and the language of the text.
-_OPENAI_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
-_OPENAI_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
+_FEMALE, _MALE = openai_names("female"), openai_names("male")
 
 VOICES = (
     Voice(
@@ -20,7 +18,7 @@ VOICES = (
         languages=("zh", "en", "ja"),
         gender="female",
         description="Mandarin, female",
-        aliases=("Xiaoxiao", *_OPENAI_FEMALE),
+        aliases=("Xiaoxiao", *_FEMALE),
     ),
     Voice(
         id="zm_yunxi",
@@ -28,7 +26,7 @@ VOICES = (
         languages=("zh", "en", "ja"),
         gender="male",
         description="Mandarin, male",
-        aliases=("Yunxi", *_OPENAI_MALE),
+        aliases=("Yunxi", *_MALE),
     ),
     Voice(
         id="af_heart",
@@ -36,7 +34,7 @@ VOICES = (
         languages=("en", "zh", "ja"),
         gender="female",
         description="American English, female",
-        aliases=_OPENAI_FEMALE,
+        aliases=_FEMALE,
     ),
     Voice(
         id="am_michael",
@@ -44,7 +42,7 @@ VOICES = (
         languages=("en", "zh", "ja"),
         gender="male",
         description="American English, male",
-        aliases=_OPENAI_MALE,
+        aliases=_MALE,
     ),
     Voice(
         id="jf_alpha",
@@ -52,7 +50,7 @@ VOICES = (
         languages=("ja", "en", "zh"),
         gender="female",
         description="Japanese, female",
-        aliases=_OPENAI_FEMALE,
+        aliases=_FEMALE,
     ),
 )
 

@@ -1,0 +1,1 @@
+"""CosyVoice on ONNX Runtime: many requests at once, on graphs of our own."""

@@ -1,0 +1,96 @@
+"""The language model's part: speech tokens for all utterances, a step at a time."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosykit.engines.cosyvoice.utterance import Utterance
+from cosykit.synthesis.lm.decoder import LanguageModel
+from cosykit.synthesis.lm.sampling import sample
+from cosykit.types import Sampling
+
+Array = NDArray[np.float32]
+
+
+class Decoding:
+    """The utterances that are being decoded, each in a slot of the language model.
+
+    Args:
+        embeddings: What the model reads of each speech token, (vocabulary, size).
+        slots: Most utterances at once.
+    """
+
+    def __init__(self, model: LanguageModel, embeddings: Array, slots: int) -> None:
+        self._model, self._embeddings, self._slots = model, embeddings, slots
+        self._end_token = embeddings.shape[0]
+        # In the order of their slots.
+        self._utterances: list[Utterance] = []
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more utterance can begin."""
+        return len(self._utterances) < self._slots
+
+    @property
+    def utterances(self) -> Sequence[Utterance]:
+        """Those that have not ended."""
+        return tuple(self._utterances)
+
+    def begin(self, utterance: Utterance, prefix: Array) -> None:
+        """Let an utterance begin and choose its first token.
+
+        Args:
+            prefix: What the model reads before the speech, (steps, size).
+        """
+        _, scores = self._model.begin(prefix)
+        self._utterances.append(utterance)
+        self._choose([utterance], scores[None])
+        self._release_ended()
+
+    def step(self) -> None:
+        """Choose the next token of every utterance."""
+        if not self._utterances:
+            return
+        last = [utterance.tokens[-1] for utterance in self._utterances]
+        scores = self._model.step(self._embeddings[last])
+        self._choose(self._utterances, scores)
+        self._release_ended()
+
+    def drop(self, utterance: Utterance) -> None:
+        """Let go of an utterance, if it is being decoded."""
+        if utterance in self._utterances:
+            self._release(self._utterances.index(utterance))
+
+    def _choose(self, utterances: Sequence[Utterance], scores: Array) -> None:
+        for sampling in {utterance.sampling for utterance in utterances}:
+            rows = [
+                row
+                for row, utterance in enumerate(utterances)
+                if utterance.sampling == sampling
+            ]
+            self._choose_alike(
+                [utterances[row] for row in rows], scores[rows], sampling
+            )
+
+    def _choose_alike(
+        self, utterances: Sequence[Utterance], scores: Array, sampling: Sampling
+    ) -> None:
+        tokens = sample(
+            scores,
+            np.stack([utterance.recent() for utterance in utterances]),
+            np.stack([utterance.draws() for utterance in utterances]),
+            np.array([len(u.tokens) >= u.limits.fewest for u in utterances]),
+            sampling,
+        )
+        for utterance, token in zip(utterances, tokens.tolist(), strict=True):
+            utterance.add(token, self._end_token)
+
+    def _release_ended(self) -> None:
+        for utterance in [u for u in self._utterances if u.ended]:
+            self._release(self._utterances.index(utterance))
+
+    def _release(self, slot: int) -> None:
+        moved = self._model.end(slot)
+        self._utterances[slot] = self._utterances[moved]
+        self._utterances.pop()

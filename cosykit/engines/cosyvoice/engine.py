@@ -1,0 +1,289 @@
+"""Speaks all requests at once: a step is a token for each, and a part of a mel.
+
+    begin() ─▶ lines ─▶ (slot of the language model) ─▶ tokens ─▶ chunks ─▶ samples
+
+One thread calls `begin` and `step`; `cancel` may be called by any.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cosykit.engines.cosyvoice.decoding import Decoding
+from cosykit.engines.cosyvoice.preparing import Preparing
+from cosykit.engines.cosyvoice.reading import Reader
+from cosykit.engines.cosyvoice.rendering import Part, Rendering
+from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
+from cosykit.engines.cosyvoice.timing import StageTimes
+from cosykit.engines.cosyvoice.utterance import Utterance
+from cosykit.errors import ModelLoadError
+from cosykit.synthesis.flow.model import Flow
+from cosykit.types import (
+    AudioChunk,
+    Capabilities,
+    EngineInfo,
+    Progress,
+    Samples,
+    SpeechRequest,
+    Vocoder,
+    Voice,
+)
+
+_log = logging.getLogger(__name__)
+
+# Tokens that newcomers get for each run of the estimator on what others hear: their
+# first audio takes some 70 tokens, and a run as long as 20 of them.
+_TOKENS_FOR_NEWCOMERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The loaded parts of a model.
+
+    Attributes:
+        slots: Utterances that the language model continues at once.
+        catches_runaways: Whether an utterance that does not end by itself is begun
+            anew.
+        times: Where the time goes.
+    """
+
+    preparing: Preparing
+    reader: Reader
+    decoding: Decoding
+    flow: Flow
+    vocoder: Vocoder
+    slots: int
+    catches_runaways: bool = True
+    times: StageTimes = field(default_factory=StageTimes)
+
+
+class CosyVoiceEngine:
+    """An `Engine` that is a `BatchEngine` too."""
+
+    def __init__(self, stages: Stages, info: EngineInfo) -> None:
+        self._stages: Stages | None = stages
+        self._vocoder_rate = stages.vocoder.sample_rate
+        self._capabilities = stages.preparing.capabilities
+        self._info = info
+        self._speeches: dict[str, Speech] = {}
+        self._rendering: Rendering | None = None
+        self._pulled: dict[str, deque[Progress]] = {}
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def info(self) -> EngineInfo:
+        """How the engine runs."""
+        return self._info
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second of every chunk."""
+        return self._vocoder_rate
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do."""
+        return self._capabilities
+
+    def voices(self) -> Sequence[Voice]:
+        """List built-in and saved voices."""
+        return self._opened().preparing.voices()
+
+    @property
+    def times(self) -> StageTimes:
+        """Where the time went since the engine was opened."""
+        return self._opened().times
+
+    def begin(self, request: SpeechRequest) -> None:
+        """Take a request in, after checking all of it.
+
+        Raises:
+            InputError: It cannot be spoken.
+            NotFoundError: The voice does not exist.
+        """
+        self._drop_cancelled()
+        self._speeches[request.request_id] = self._opened().preparing.speech(request)
+
+    def step(self, resting: Collection[str] = ()) -> Sequence[Progress]:
+        """Begin at most one utterance, decode a token of all, render a part of some."""
+        stages = self._opened()
+        self._drop_cancelled()
+        awake = [s for name, s in self._speeches.items() if name not in resting]
+        try:
+            if stages.decoding.has_room and (
+                speech := first_to_begin(awake, stages.slots)
+            ):
+                _begin_utterance(stages, speech)
+            self._decode(stages)
+            return self._render(stages, awake)
+        except BaseException as error:
+            self._abandon(error)
+            raise
+
+    def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
+        """Speak a request; others that are under way go on meanwhile.
+
+        Raises:
+            InputError: It cannot be spoken.
+            NotFoundError: The voice does not exist.
+        """
+        self.begin(request)
+        inbox = self._pulled[request.request_id] = deque()
+        try:
+            while True:
+                while not inbox:
+                    self._pull()
+                outcome = inbox.popleft().outcome
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                if outcome is None:
+                    return
+                yield outcome
+        finally:
+            del self._pulled[request.request_id]
+            self.cancel(request.request_id)
+
+    def cancel(self, request_id: str) -> None:
+        """End a request at the next step; an unknown one is ignored."""
+        with self._lock:
+            self._cancelled.add(request_id)
+
+    def close(self) -> None:
+        """Free the sessions."""
+        stages, self._stages = self._stages, None
+        if stages:
+            stages.vocoder.close()
+
+    def _opened(self) -> Stages:
+        if self._stages is None:
+            raise ModelLoadError("the engine is closed", hint="Load the model again")
+        return self._stages
+
+    def _pull(self) -> None:
+        """Take a step for those who pull."""
+        for progress in self.step():
+            if progress.request_id in self._pulled:
+                self._pulled[progress.request_id].append(progress)
+
+    def _drop_cancelled(self) -> None:
+        with self._lock:
+            cancelled, self._cancelled = self._cancelled, set()
+        for name in cancelled:
+            if speech := self._speeches.pop(name, None):
+                self._drop(speech)
+
+    def _drop(self, speech: Speech) -> None:
+        for utterance in speech.utterances:
+            self._opened().decoding.drop(utterance)
+
+    def _abandon(self, error: BaseException) -> None:
+        """Give all requests up: what failed half-way cannot be gone on with."""
+        self._rendering = None
+        for name, speech in self._speeches.items():
+            self._drop(speech)
+            if name in self._pulled:
+                self._pulled[name].append(Progress(name, error))
+        self._speeches.clear()
+
+    def _decode(self, stages: Stages) -> None:
+        with stages.times.measure("lm_decode"):
+            for _ in range(self._tokens_due(stages)):
+                stages.decoding.step()
+        if stages.catches_runaways:
+            for speech in self._speeches.values():
+                for utterance in speech.utterances:
+                    _catch_runaway(stages, speech, utterance)
+
+    def _tokens_due(self, stages: Stages) -> int:
+        """Say how many tokens to choose before the next run of the estimator."""
+        if self._rendering is None:
+            return 1
+        unheard = [s for s in self._speeches.values() if not s.is_heard]
+        rendered = {part.utterance for part in self._rendering.parts}
+        if any(rendered.intersection(speech.utterances) for speech in unheard):
+            # Somebody waits for the first audio, and this is all that is left to do.
+            return 0
+        decoded = set(stages.decoding.utterances)
+        waits = any(decoded.intersection(speech.utterances) for speech in unheard)
+        return _TOKENS_FOR_NEWCOMERS if waits else 1
+
+    def _render(self, stages: Stages, awake: Sequence[Speech]) -> Sequence[Progress]:
+        if self._rendering is None:
+            parts = _ready(awake, is_heard=False) or _ready(awake, is_heard=True)
+            if not parts:
+                return ()
+            self._rendering = Rendering(stages.flow, parts, stages.times)
+        spoken = self._rendering.step()
+        if spoken is None:
+            return ()
+        self._rendering = None
+        progress: list[Progress] = []
+        for speech in tuple(self._speeches.values()):
+            for part, samples in spoken:
+                if speech.utterances and part.utterance is speech.utterances[0]:
+                    progress += self._spoken(speech, part, samples)
+        return progress
+
+    def _spoken(
+        self, speech: Speech, part: Part, samples: Samples
+    ) -> Sequence[Progress]:
+        """Note a part that was spoken and tell of it."""
+        progress: list[Progress] = []
+        if samples.size:
+            text = part.utterance.piece.text if part.chunk.start == 0 else ""
+            chunk = AudioChunk(samples, self._vocoder_rate, text)
+            progress.append(Progress(speech.name, chunk))
+            speech.is_heard = True
+        if part.chunk.last:
+            speech.utterances.popleft()
+        if speech.is_over:
+            del self._speeches[speech.name]
+            progress.append(Progress(speech.name, None))
+        return progress
+
+
+def _begin_utterance(stages: Stages, speech: Speech) -> None:
+    line = speech.lines.popleft()
+    utterance = speech.manner.utterance(
+        line.piece, speech.begun, line.limits, stages.vocoder
+    )
+    speech.begun += 1
+    _prefill(stages, speech, utterance)
+    speech.utterances.append(utterance)
+
+
+def _prefill(stages: Stages, speech: Speech, utterance: Utterance) -> None:
+    with stages.times.measure("lm_prefill"):
+        prefix = stages.reader.prefix(speech.prompt, utterance.piece.tokens)
+        stages.decoding.begin(utterance, prefix)
+
+
+def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None:
+    """Begin an utterance anew, once, that did not end by itself."""
+    if not utterance.ran_out:
+        return
+    size = len(utterance.tokens)
+    if utterance.attempt or utterance.is_rendered:
+        _log.warning(
+            "an utterance did not end by itself and was cut at %d tokens", size
+        )
+        utterance.ran_out = False
+        return
+    _log.warning("an utterance did not end by itself within %d tokens: again", size)
+    utterance.begin_anew()
+    _prefill(stages, speech, utterance)
+
+
+def _ready(speeches: Sequence[Speech], *, is_heard: bool) -> Sequence[Part]:
+    """Collect the chunks that can be rendered, of who is heard already or of others."""
+    parts = []
+    for speech in speeches:
+        if speech.is_heard != is_heard or not speech.utterances:
+            continue
+        utterance = speech.utterances[0]
+        if chunk := utterance.next_chunk():
+            parts.append(Part(utterance, chunk))
+    return parts

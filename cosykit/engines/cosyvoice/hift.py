@@ -1,0 +1,20 @@
+"""The official vocoder, as a plug-in of `cosykit.vocoders` like any other."""
+
+from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice.installed import find_installed
+from cosykit.synthesis.vocoder.graphs import HiftGraphs
+from cosykit.synthesis.vocoder.hift import HiftVocoder
+from cosykit.types import Vocoder
+
+
+def open_vocoder(model: str, settings: Settings) -> Vocoder:
+    """Load the vocoder of an installed model; the entry point `hift`.
+
+    Raises:
+        ModelLoadError: A graph is missing or broken.
+    """
+    installed = find_installed(model, settings)
+    graphs = HiftGraphs(
+        installed.open("pitch"), installed.open("source"), installed.open("vocoder")
+    )
+    return HiftVocoder(graphs, as_upstream=settings.engine.schedule == "upstream")

@@ -1,0 +1,66 @@
+"""What is installed of a model, and how it is going to be run here."""
+
+from dataclasses import dataclass
+
+from cosykit.config.schema import Settings
+from cosykit.errors import ModelLoadError
+from cosykit.hub.bundle import Bundle, read_bundle
+from cosykit.runtime.cores import usable_cores
+from cosykit.runtime.precision import choose_level
+from cosykit.runtime.providers import choose_provider
+from cosykit.runtime.session import Session, SessionSettings, open_session
+from cosykit.spec import GraphName, Level, ModelFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A model that can be opened.
+
+    Attributes:
+        level: The precisions to run at.
+        session: How to open its graphs.
+        reason: Why this provider and these precisions.
+    """
+
+    bundle: Bundle
+    facts: ModelFacts
+    level: Level
+    session: SessionSettings
+    reason: str
+
+    def open(self, name: GraphName) -> Session:
+        """Open one of the graphs.
+
+        Raises:
+            ModelLoadError: It is missing, broken, or does not fit into memory.
+            RuntimeSetupError: The provider cannot be used.
+        """
+        return open_session(self.bundle.graphs(self.level)[name], self.session)
+
+
+def find_installed(model: str, settings: Settings) -> Installed:
+    """Look up a model and decide how to run it.
+
+    Raises:
+        ModelLoadError: It is not installed, or not at the precision asked for.
+        RuntimeSetupError: The provider asked for cannot be used.
+    """
+    bundle = read_bundle(settings.models_dir, model)
+    if bundle is None or bundle.manifest.facts is None:
+        raise ModelLoadError(
+            f"{model} is not installed in {settings.models_dir}",
+            hint=f"Run: cosykit install {model}",
+        )
+    runtime = settings.runtime
+    provider = choose_provider(runtime.provider)
+    choice = choose_level(
+        runtime.precision, runtime.vocoder_precision, provider.provider, bundle.levels
+    )
+    session = SessionSettings(
+        provider.provider,
+        runtime.threads or usable_cores(),
+        device_id=runtime.device_id,
+        device_memory_mb=runtime.device_memory_mb,
+    )
+    reason = f"{provider.provider}: {provider.reason}; {choice.level}: {choice.reason}"
+    return Installed(bundle, bundle.manifest.facts, choice.level, session, reason)

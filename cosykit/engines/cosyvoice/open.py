@@ -1,0 +1,136 @@
+"""Load an installed model of the CosyVoice family; the entry point `cosyvoice`."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice.decoding import Decoding
+from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
+from cosykit.engines.cosyvoice.installed import Installed, find_installed
+from cosykit.engines.cosyvoice.preparing import Preparing
+from cosykit.engines.cosyvoice.reading import Reader
+from cosykit.engines.cosyvoice.voices import Voices
+from cosykit.engines.frontends import open_text_frontend
+from cosykit.errors import PluginError
+from cosykit.hub.bundle import spec_of
+from cosykit.plugins import load_plugin
+from cosykit.runtime.session import open_session
+from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
+from cosykit.synthesis.flow.model import Flow
+from cosykit.synthesis.lm.decoder import CacheShape, LanguageModel
+from cosykit.synthesis.text.pieces import TextPieces
+from cosykit.synthesis.voice.enrol import VoiceNetworks
+from cosykit.synthesis.voice.store import VoiceStore
+from cosykit.types import EngineInfo, Vocoder
+
+
+def open_engine(
+    model: str, settings: Settings, forced_tokens: int | None = None
+) -> CosyVoiceEngine:
+    """Load a model.
+
+    Args:
+        forced_tokens: Speech tokens that every line becomes, whatever the language
+            model says; for measurements.
+
+    Raises:
+        ModelLoadError: It is not installed, broken, or does not fit into memory.
+        RuntimeSetupError: The provider cannot be used.
+        PluginError: The vocoder or the text front end of the configuration cannot be.
+    """
+    installed = find_installed(model, settings)
+    # Hashing does not need the processor's whole attention, nor opening its answer.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        checked = beside.submit(installed.bundle.check)
+        try:
+            stages = _open_stages(model, settings, installed, forced_tokens)
+        finally:
+            # A changed file explains why a session could not be opened.
+            checked.result()
+    info = EngineInfo(
+        model=model,
+        provider=installed.session.provider,
+        precision=installed.level.precision,
+        threads=installed.session.threads,
+        note=installed.reason,
+    )
+    return CosyVoiceEngine(stages, info)
+
+
+def _open_stages(
+    model: str, settings: Settings, installed: Installed, forced_tokens: int | None
+) -> Stages:
+    slots = settings.engine.batch_size
+    facts, spec = installed.facts, spec_of(settings.models_dir, model)
+    reader = Reader(
+        installed.open("text_encoder"), installed.open("lm_embedding"), facts
+    )
+    vocoder = open_vocoder(model, settings)
+    preparing = Preparing(
+        model,
+        facts,
+        Voices(
+            model,
+            facts,
+            VoiceStore(installed.bundle),
+            spec.languages,
+            partial(_voice_networks, installed),
+        ),
+        TextPieces(
+            open_text_frontend(settings.text), normalizes=settings.text.normalize
+        ),
+        vocoder,
+        schedule=UPSTREAM if settings.engine.schedule == "upstream" else DEFAULT,
+        forced_tokens=forced_tokens,
+    )
+    return Stages(
+        preparing=preparing,
+        reader=reader,
+        decoding=Decoding(
+            _language_model(installed, slots), reader.speech_embeddings, slots
+        ),
+        flow=_flow(installed, slots),
+        vocoder=vocoder,
+        slots=slots,
+        catches_runaways=forced_tokens is None,
+    )
+
+
+def open_vocoder(model: str, settings: Settings) -> Vocoder:
+    """Open the vocoder that the configuration names.
+
+    Raises:
+        PluginError: There is no such plug-in, or it opens something else.
+    """
+    name = settings.engine.vocoder
+    vocoder = load_plugin("cosykit.vocoders", name)(model, settings)
+    if not isinstance(vocoder, Vocoder):
+        raise PluginError(
+            f"vocoder {name!r} gave a {type(vocoder).__name__}",
+            hint="Its entry point has to return an object with the methods of Vocoder",
+        )
+    return vocoder
+
+
+def _language_model(installed: Installed, slots: int) -> LanguageModel:
+    facts = installed.facts
+    cache = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
+    return LanguageModel(installed.open("lm"), cache, slots)
+
+
+def _voice_networks(installed: Installed) -> VoiceNetworks:
+    campplus, tokenizer = (
+        open_session(installed.bundle.network(name), installed.session)
+        for name in ("campplus", "speech_tokenizer")
+    )
+    return VoiceNetworks(campplus, tokenizer)
+
+
+def _flow(installed: Installed, slots: int) -> Flow:
+    return Flow(
+        installed.open("flow_encoder"),
+        installed.open("length_regulator"),
+        installed.open("estimator"),
+        # Nobody alone needs it.
+        installed.open("estimator_ragged") if slots > 1 else None,
+    )
