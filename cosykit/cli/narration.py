@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from cosykit.cli.opening import open_model
 from cosykit.cli.progress import with_progress
 from cosykit.config import Settings
+from cosykit.engines.open import Synthesizer
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest
@@ -41,7 +43,7 @@ class Narration:
             voice = find_voice(synthesizer.voices(), request.voice, language)
             self.model, self.voice = synthesizer.info.model, voice.id
             self.sample_rate = synthesizer.sample_rate
-            chunks = self._timed(synthesizer.stream_request(request))
+            chunks = self._timed(stoppable(synthesizer, request))
             yield from with_progress(chunks, request.text)
 
     def _timed(self, chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
@@ -53,3 +55,18 @@ class Narration:
                 return
             self.duration_s += chunk.duration_s
             yield chunk
+
+
+def stoppable(synthesizer: Synthesizer, request: SpeechRequest) -> Iterator[AudioChunk]:
+    """Speak in another thread, so that Ctrl-C ends a run of a model in its middle.
+
+    In the thread of the run, Python would see to signals only after its end.
+    """
+    chunks = synthesizer.stream_request(request)
+    with ThreadPoolExecutor(1, "cosykit-speech") as beside:
+        try:
+            while chunk := beside.submit(next, chunks, None).result():
+                yield chunk
+        except BaseException:
+            synthesizer.engine.cancel(request.request_id)
+            raise
