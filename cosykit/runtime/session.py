@@ -64,6 +64,7 @@ class SessionSettings:
             half the time.
         shrinks: Whether memory is given back after each run, for inputs whose length
             varies much. It costs 3 % of the time.
+        remedy: What to do about a graph that cannot be loaded.
     """
 
     provider: Provider
@@ -72,6 +73,7 @@ class SessionSettings:
     device_memory_mb: int = 0
     rewrites: bool = True
     shrinks: bool = False
+    remedy: str = ""
 
 
 class Cancellation:
@@ -175,9 +177,7 @@ def open_session(graph: Path, settings: SessionSettings) -> Session:
     if settings.provider != "cpu":
         runtime.preload_dlls()
     if not graph.is_file():
-        raise ModelLoadError(
-            f"the graph {graph} does not exist", hint="Run: cosykit install --repair"
-        )
+        raise ModelLoadError(f"the graph {graph} does not exist", hint=settings.remedy)
     try:
         session = cast(
             _OrtSession,
@@ -191,7 +191,7 @@ def open_session(graph: Path, settings: SessionSettings) -> Session:
         # onnxruntime raises a dozen unrelated types; all of them mean "not loaded".
         raise ModelLoadError(
             f"ONNX Runtime cannot load {graph.name}: {error}",
-            hint="Run: cosykit install --repair",
+            hint=settings.remedy,
         ) from error
     _check_provider(session, settings.provider)
     return Session(session, settings)

@@ -61,6 +61,7 @@ def find_installed(model: str, settings: Settings) -> Installed:
         runtime.threads or usable_cores(),
         device_id=runtime.device_id,
         device_memory_mb=runtime.device_memory_mb,
+        remedy=f"Run: cosykit install {model} --repair",
     )
     reason = f"{provider.provider}: {provider.reason}; {choice.level}: {choice.reason}"
     return Installed(bundle, bundle.manifest.facts, choice.level, session, reason)

@@ -158,6 +158,13 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
     precision = LITE.precisions[0]
     threads = settings.runtime.threads or usable_cores()
     graph = bundle.graph(precision, LITE.graphs[0])
+    how = SessionSettings(
+        "cpu",
+        threads,
+        rewrites=False,
+        shrinks=True,
+        remedy=f"Run: cosykit install {model} --repair",
+    )
     reader = Reader(open_text_frontend(settings.text))
     import_runtime()
     # Opening the session leaves another core free: hashing takes 0.1 s, the tables of
@@ -167,9 +174,7 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         checked = beside.submit(bundle.check)
         beside.submit(reader.load_tables)
         try:
-            session = open_session(
-                graph, SessionSettings("cpu", threads, rewrites=False, shrinks=True)
-            )
+            session = open_session(graph, how)
         finally:
             # A changed file explains why the session could not be opened.
             checked.result()
