@@ -22,7 +22,9 @@ AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
 
 AUDIO_FORMATS: tuple[AudioFormat, ...] = get_args(AudioFormat)
 
-_COMMON_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
+SAMPLE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
+"""Samples a second that speech is written at; `opus` can hold only some of them."""
+
 _OPUS_RATES = (8000, 12000, 16000, 24000, 48000)
 
 
@@ -38,7 +40,7 @@ class FormatFacts:
 
     media_type: str
     suffixes: tuple[str, ...]
-    sample_rates: tuple[int, ...] = _COMMON_RATES
+    sample_rates: tuple[int, ...] = SAMPLE_RATES
 
 
 FORMATS: Mapping[AudioFormat, FormatFacts] = MappingProxyType(

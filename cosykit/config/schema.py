@@ -6,17 +6,15 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
+from cosykit.audio.formats import SAMPLE_RATES, AudioFormat
+
 Provider = Literal["auto", "cpu", "cuda", "tensorrt"]
 Precision = Literal["auto", "fp32", "fp16", "int8", "int4"]
 VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
-AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
 HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 Schedule = Literal["default", "upstream"]
 LogFormat = Literal["text", "json"]
-
-SAMPLE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
-"""What audio can be written at; `opus` takes only some of them."""
 
 
 def _web_address(address: str) -> str:

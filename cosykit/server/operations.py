@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from cosykit.config.schema import SAMPLE_RATES, ServerSettings
+from cosykit.audio.formats import SAMPLE_RATES
+from cosykit.config.schema import ServerSettings
 from cosykit.errors import (
     AccessError,
     BusyError,
