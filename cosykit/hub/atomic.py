@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -35,6 +35,16 @@ def replacing(target: Path) -> Iterator[Path]:
         raise translate_os_error(error, target) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Delete what processes that were killed left of `replacing`, anywhere below.
+
+    The caller sees to it that nobody writes there.
+    """
+    for left in folder.rglob(".*.tmp"):
+        with suppress(OSError):  # the next one may have more luck
+            left.unlink()
 
 
 def sync(path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cosykit.hub.atomic import translate_os_error
+from cosykit.hub.atomic import sweep, translate_os_error
 from cosykit.hub.progress import Say, silent
 
 
@@ -13,7 +13,8 @@ from cosykit.hub.progress import Say, silent
 def install_lock(models_dir: Path, model: str, say: Say = silent) -> Iterator[None]:
     """Hold the lock of a model; the system frees it when the process dies.
 
-    Waits for an install in another process, and says so.
+    Waits for an install in another process, and says so. What a process that died with
+    the lock was writing is swept away.
 
     Raises:
         ResourceError: The models folder cannot be written.
@@ -30,4 +31,5 @@ def install_lock(models_dir: Path, model: str, say: Say = silent) -> Iterator[No
         except BlockingIOError:
             say(f"Waiting for another process that installs {model} ...")
             fcntl.flock(handle, fcntl.LOCK_EX)
+        sweep(models_dir / model)
         yield

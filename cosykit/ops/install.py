@@ -163,7 +163,7 @@ class _Install:
         graph = f"{self._spec.precisions[0]}/{self._spec.graphs[0]}"
         target = self._models_dir / self._spec.id / graph
         with replacing(target) as temporary:
-            joined = temporary.with_suffix(".joined")
+            joined = temporary.with_suffix(".joined.tmp")
             try:
                 self._say("Joining the weights of the embedded voice")
                 join_parts(source, joined)
