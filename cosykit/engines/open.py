@@ -1,8 +1,5 @@
 """Open an engine for a model; the Python interface of CosyKit."""
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +13,8 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.file import write_audio
 from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.config import Settings, load_settings
-from cosykit.errors import ModelLoadError, PluginError
+from cosykit.engines.embedded import install_embedded
+from cosykit.errors import PluginError
 from cosykit.hub.bundle import read_bundle
 from cosykit.hub.catalog import CATALOG, find_entry
 from cosykit.plugins import load_plugin, plugin_names
@@ -178,7 +176,7 @@ def load(model: str | None = None, settings: Settings | None = None) -> Synthesi
     settings = settings or load_settings().settings
     name = choose_model(model or settings.model)
     if name == LITE.id and read_bundle(settings.models_dir, name) is None:
-        _install_embedded(settings.models_dir)
+        install_embedded(settings.models_dir)
     opened = load_plugin("cosykit.engines", _engine_of(name))(name, settings)
     if not isinstance(opened, Engine):
         raise PluginError(
@@ -205,21 +203,3 @@ def _engine_of(model: str) -> str:
     if model not in CATALOG and model in plugin_names("cosykit.engines"):
         return model
     return find_entry(model).spec.family
-
-
-def _install_embedded(models_dir: Path) -> None:
-    """Install in a child process: conversion must not grow the memory of a server."""
-    command = [sys.executable, "-m", "cosykit", "install", LITE.id]
-    answer = subprocess.run(  # noqa: S603  (our own command, no outside words)
-        [*command, "--models-dir", str(models_dir)],
-        capture_output=True,
-        text=True,
-        check=False,
-        # Our settings are known to be right; the child need not look for a file.
-        env={**os.environ, "COSYKIT_CONFIG": os.devnull},
-    )
-    if answer.returncode != 0:
-        raise ModelLoadError(
-            f"the embedded voice cannot be installed: {answer.stderr.strip()}",
-            hint=f"Run: cosykit install {LITE.id}",
-        )

@@ -68,4 +68,9 @@ def translate_os_error(error: OSError, path: Path) -> ResourceError:
             f"{path} cannot be written: {error.strerror}",
             hint="Give this user write access, or set models_dir to another folder",
         )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return ResourceError(
+            f"{path} cannot be written: a file is in the way of a folder",
+            hint="Move that file, or set models_dir to another folder",
+        )
     return ResourceError(f"{path} cannot be written: {error.strerror or error}")

@@ -162,7 +162,7 @@ def read_bundle(models_dir: Path, model: str) -> Bundle | None:
     folder = models_dir / model
     try:
         text = (folder / "manifest.json").read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise _broken_manifest(folder, model, str(error)) from error

@@ -49,7 +49,7 @@ def test_system_error_says_what_to_do(tmp_path: Path, number: int, hint: str) ->
 def test_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "models").write_text("a file")
     with (
-        pytest.raises(ResourceError, match="models"),
+        pytest.raises(ResourceError, match="Move that file"),
         replacing(tmp_path / "models" / "file"),
     ):
         pass
