@@ -16,6 +16,7 @@ Mode = Literal[
 GraphName = Literal[
     "text_encoder",
     "lm_embedding",
+    "lm_distances",
     "lm",
     "lm_wide",
     "flow_encoder",
@@ -102,6 +103,7 @@ def graph_levels(
     levels: dict[GraphName, Precision] = {
         "text_encoder": rest,
         "lm_embedding": "fp32",
+        "lm_distances": rest,
         "lm": precision,
         "flow_encoder": rest,
         "length_regulator": "fp32",

@@ -229,12 +229,20 @@ class Graph:
         *inputs: Value | None,
         attributes: Mapping[str, Attribute] = _NO_ATTRIBUTES,
         domain: str = "",
+        unused: Collection[int] = (),
     ) -> tuple[Value, ...]:
-        """Add a node with several outputs."""
+        """Add a node with several outputs.
+
+        Args:
+            unused: Which optional outputs are left out; they must not be read.
+        """
         serial = len(self._nodes)
         names = [f"{kind}_{serial}" + (f"_{n}" if n else "") for n in range(outputs)]
         node = helper.make_node(
-            kind, [v.name if v else "" for v in inputs], names, domain=domain
+            kind,
+            [v.name if v else "" for v in inputs],
+            ["" if n in unused else name for n, name in enumerate(names)],
+            domain=domain,
         )
         node.attribute.extend(
             helper.make_attribute(key, value) for key, value in attributes.items()
@@ -264,6 +272,16 @@ class Graph:
             return [content]
 
         return self.weights([name], lowered)[0]
+
+    def half_weight(self, name: str, array: Weight) -> Value:
+        """Add a weight in float16, unless the graph is fp32; to be cast after use."""
+        if self.precision == "fp32":
+            return self.weight(name, array)
+
+        def halved() -> Sequence[Tensor]:
+            return [(array() if callable(array) else array).astype(np.float16)]
+
+        return self.weights([f"{name}.half"], halved)[0]
 
     def weights(
         self, names: Sequence[str], compute: Callable[[], Sequence[Tensor]]
@@ -348,7 +366,7 @@ class Graph:
         """Leave out what no output is computed from, such as a move taken back."""
         needed, nodes = {*self._public, *self._public.values()}, []
         for node in reversed(self._nodes):
-            if needed.intersection(node.output):
+            if needed.intersection(filter(None, node.output)):
                 needed.update(node.input)
                 nodes.append(node)
         return nodes[::-1]

@@ -92,7 +92,7 @@ def _least_error(blocks: Floats, scales: Floats, bits: Bits) -> Floats:
 
 def _rounded(blocks: Floats, scales: Floats, bits: Bits) -> Floats:
     limit = 2 ** (bits - 1)
-    levels: Floats = blocks * (1 / scales)[..., None]
+    levels: Floats = blocks * np.reciprocal(scales)[..., None]
     np.rint(levels, out=levels)
     return np.clip(levels, -limit, limit - 1, out=levels)
 

@@ -1,6 +1,7 @@
 """Run a graph on memory of the caller, which may be input and output at once.
 
-A cache that grows by a frame a step is so never copied.
+A cache that grows by a frame a step is so never copied, and what is bound once need not
+be bound again for the next step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,38 +30,52 @@ class OrtBinding(Protocol):
     def bind_output(
         self,
         name: str,
-        device_type: str = "cpu",
-        device_id: int = 0,
-        element_type: DTypeLike | None = None,
-        shape: Sequence[int] | None = None,
-        buffer_ptr: int | None = None,
+        device_type: str,
+        device_id: int,
+        element_type: DTypeLike,
+        shape: Sequence[int],
+        buffer_ptr: int,
     ) -> None:
-        """Write an output to memory, or to new memory."""
-
-    def copy_outputs_to_cpu(self) -> list[Tensor]:
-        """Give all outputs in the order in which they were bound."""
+        """Write an output to memory."""
 
 
-def bind(
-    binding: OrtBinding,
-    feeds: Mapping[str, Tensor],
-    outputs: Sequence[str],
-    in_place: Mapping[str, Tensor],
-) -> None:
-    """Bind memory; the arrays must be contiguous and outlive the run.
+class BindableSession(Protocol):
+    """What is used of the runtime's session."""
+
+    def io_binding(self) -> OrtBinding:
+        """Make a binding without memory."""
+
+    def run_with_iobinding(self, binding: OrtBinding) -> None:
+        """Run the graph on the memory that is bound."""
+
+
+class BoundRun:
+    """A graph and the memory that it reads and writes whenever it is called.
 
     Args:
-        outputs: Outputs to allocate; they are bound first.
-        in_place: Memory by the name of the output to be written there.
+        inputs: Contiguous arrays by the names of all inputs.
+        outputs: Contiguous arrays by the names of all outputs; some may be inputs too.
     """
-    for name, array in feeds.items():
-        place = _place_of(array)
-        binding.bind_input(name, "cpu", 0, array.dtype, array.shape, place)
-    for name in outputs:
-        binding.bind_output(name)
-    for name, array in in_place.items():
-        place = _place_of(array)
-        binding.bind_output(name, "cpu", 0, array.dtype, array.shape, place)
+
+    def __init__(
+        self,
+        session: BindableSession,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Tensor],
+    ) -> None:
+        self._session, self._binding = session, session.io_binding()
+        # The runtime knows only addresses.
+        self._kept = (*inputs.values(), *outputs.values())
+        for name, array in inputs.items():
+            place = _place_of(array)
+            self._binding.bind_input(name, "cpu", 0, array.dtype, array.shape, place)
+        for name, array in outputs.items():
+            place = _place_of(array)
+            self._binding.bind_output(name, "cpu", 0, array.dtype, array.shape, place)
+
+    def __call__(self) -> None:
+        """Run the graph on what lies in the memory now."""
+        self._session.run_with_iobinding(self._binding)
 
 
 def _place_of(array: Tensor) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.errors import ModelLoadError, RuntimeSetupError
-from cosykit.runtime.binding import OrtBinding, bind
+from cosykit.runtime.binding import BindableSession, BoundRun
 from cosykit.runtime.cores import int8_saturates
 from cosykit.runtime.providers import ORT_NAMES, Provider
 from cosykit.runtime.wheel import import_runtime
@@ -33,7 +33,7 @@ class _OrtValueInfo(Protocol):
     name: str
 
 
-class _OrtSession(Protocol):
+class _OrtSession(BindableSession, Protocol):
     def get_inputs(self) -> Sequence[_OrtValueInfo]: ...
 
     def run(
@@ -42,12 +42,6 @@ class _OrtSession(Protocol):
         feeds: Mapping[str, Tensor],
         options: _RunOptions | None = None,
     ) -> list[Tensor]: ...
-
-    def io_binding(self) -> OrtBinding: ...
-
-    def run_with_iobinding(
-        self, binding: OrtBinding, options: _RunOptions | None = None
-    ) -> None: ...
 
     def get_providers(self) -> list[str]: ...
 
@@ -147,23 +141,17 @@ class Session:
                 raise RunCancelledError from error
             raise
 
-    def run_in_place(
-        self,
-        feeds: Mapping[str, Tensor],
-        outputs: Sequence[str],
-        in_place: Mapping[str, Tensor],
-    ) -> list[Tensor]:
-        """Run the graph once and let it write into arrays, some of which may be feeds.
+    def bound(
+        self, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]
+    ) -> BoundRun:
+        """Bind the graph to memory, for several runs.
 
         Args:
-            feeds: Contiguous arrays.
-            outputs: The outputs to return.
-            in_place: Contiguous arrays by the output that is to be written there.
+            inputs: Contiguous arrays by the names of all inputs.
+            outputs: Contiguous arrays by the names of all outputs; some may be inputs
+                too, and are then changed in place.
         """
-        binding = self._session.io_binding()
-        bind(binding, feeds, outputs, in_place)
-        self._session.run_with_iobinding(binding)
-        return binding.copy_outputs_to_cpu()[: len(outputs)]
+        return BoundRun(self._session, inputs, outputs)
 
 
 def open_session(graph: Path, settings: SessionSettings) -> Session:

@@ -11,6 +11,7 @@ from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     decoder_graph,
+    distances_graph,
     embedding_graph,
     text_encoder_graph,
 )
@@ -23,7 +24,10 @@ from tests.convert.recorded import FOLDER, greatest_difference, recording
 
 CASES = ("plain", "zero_shot", "instruct")
 CAPACITY = 64
+VOCABULARY = 513
 TOLERANCE = 1e-4
+
+Sequences = Callable[..., Decoder]
 
 Array = NDArray[Any]
 
@@ -46,14 +50,18 @@ def embed(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
 
 
 @pytest.fixture(scope="module")
-def decode(model: LanguageModel, session_of: Callable[[Graph], Session]) -> Session:
-    return session_of(decoder_graph(model, CAPACITY))
-
-
-def sequences(decode: Session, model: LanguageModel, slots: int = 1) -> Decoder:
-    sizes = model.dimensions.decoder
+def sequences(
+    model: LanguageModel, session_of: Callable[[Graph], Session]
+) -> Sequences:
+    """Make the decoder of some slots."""
+    sizes, graphs = model.dimensions.decoder, (decoder_graph, distances_graph)
+    decode, distances = (session_of(graph(model)) for graph in graphs)
     shape = CacheShape(sizes.layers, sizes.heads, CAPACITY, sizes.size // sizes.heads)
-    return Decoder(decode, shape, slots)
+
+    def of_slots(slots: int = 1) -> Decoder:
+        return Decoder(decode, lambda: distances, shape, slots, VOCABULARY)
+
+    return of_slots
 
 
 def embedded(embed: Run, tokens: Array) -> Array:
@@ -104,10 +112,10 @@ def test_sequence_starts_as_upstream(encode: Run, embed: Run, case: str) -> None
 
 @pytest.mark.parametrize("case", CASES)
 def test_log_probabilities_are_those_of_upstream(
-    model: LanguageModel, embed: Run, decode: Session, case: str
+    embed: Run, sequences: Sequences, case: str
 ) -> None:
     recorded = recording("llm", case)
-    decoder = sequences(decode, model)
+    decoder = sequences()
     found = [decoder.begin(recorded["lm_input"][0])[1][None]]
     for forced in recorded["forced"][:-1]:
         found.append(decoder.step(embedded(embed, np.array([forced]))))
@@ -115,11 +123,11 @@ def test_log_probabilities_are_those_of_upstream(
 
 
 def test_prefill_in_pieces_is_prefill_at_once(
-    model: LanguageModel, decode: Session
+    model: LanguageModel, sequences: Sequences
 ) -> None:
     recorded = recording("llm", "zero_shot")
     first, *rest = np.split(recorded["lm_input"][0], [1, 9, 30])
-    decoder = sequences(decode, model)
+    decoder = sequences()
     slot, found = decoder.begin(first)
     for piece in rest:
         found = decoder.extend(slot, piece)
@@ -133,10 +141,10 @@ def starts() -> Sequence[Array]:
 
 
 def test_batch_of_four_lengths_equals_four_single_sequences(
-    model: LanguageModel, embed: Run, decode: Session
+    embed: Run, sequences: Sequences
 ) -> None:
-    batch = sequences(decode, model, 4)
-    singles = [sequences(decode, model) for _ in range(4)]
+    batch = sequences(4)
+    singles = [sequences() for _ in range(4)]
     for start, single in zip(starts(), singles, strict=True):
         _, together = batch.begin(start)
         assert greatest_difference(together, single.begin(start)[1]) < TOLERANCE
@@ -148,10 +156,10 @@ def test_batch_of_four_lengths_equals_four_single_sequences(
 
 
 def test_sequence_is_not_disturbed_by_those_that_come_and_go(
-    model: LanguageModel, embed: Run, decode: Session
+    embed: Run, sequences: Sequences
 ) -> None:
     first, second, third, newcomer = starts()
-    alone, shared = sequences(decode, model), sequences(decode, model, 3)
+    alone, shared = sequences(), sequences(3)
     alone.begin(third)
     for start in (first, second, third):
         shared.begin(start)
@@ -166,8 +174,8 @@ def test_sequence_is_not_disturbed_by_those_that_come_and_go(
         assert greatest_difference(together[:1], alone.step(frame[None])) < TOLERANCE
 
 
-def test_more_than_fits_is_refused(model: LanguageModel, decode: Session) -> None:
-    decoder = sequences(decode, model)
+def test_more_than_fits_is_refused(model: LanguageModel, sequences: Sequences) -> None:
+    decoder = sequences()
     size = model.dimensions.decoder.inputs
     decoder.begin(np.zeros((CAPACITY, size), np.float32))
     with pytest.raises(RuntimeError, match="does not fit"):

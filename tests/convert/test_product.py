@@ -132,9 +132,6 @@ def test_graphs_that_share_a_file_store_each_weight_once(tmp_path: Path) -> None
         graphs[tmp_path / f"{scale}.onnx"] = graph
     save_together(graphs, tmp_path / "weights.data")
     assert (tmp_path / "weights.data").stat().st_size < 2 * weight.nbytes
-    one, two = (
-        open_session(path, SessionSettings("cpu", threads=1)).run({"x": x})[0]
-        for path in graphs
-    )
-    np.testing.assert_allclose(one, x @ weight.T, atol=1e-4)
-    np.testing.assert_allclose(two, 2 * x @ weight.T, atol=1e-4)
+    for scale, path in zip((1, 2), graphs, strict=True):
+        session = open_session(path, SessionSettings("cpu", threads=1))
+        assert signal_to_error(session.run({"x": x})[0], scale * x @ weight.T) > 120

@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from cosykit.convert.graph import Value
+from cosykit.convert.graph import CONTRIB, Value
 from cosykit.convert.layers.product import LinearMap, product
 from cosykit.convert.module import Module, ModuleList, Parameter
 
@@ -86,6 +86,26 @@ class LayerNorm(Layer):
             attributes={"axis": -1, "epsilon": self._epsilon},
         )
 
+    def after(self, x: Value, change: Value) -> tuple[Value, Value]:
+        """Add a change to x, (batch, frames, size), and normalise the sum.
+
+        Returns:
+            The sum, and the sum normalised.
+        """
+        graph = x.graph
+        normalised, _, _, total = graph.ops(
+            "SkipLayerNormalization",
+            4,
+            x,
+            change,
+            graph.weight(self.weight.key, self.weight.array),
+            graph.weight(self.bias.key, self.bias.array),
+            attributes={"epsilon": self._epsilon},
+            domain=CONTRIB,
+            unused=(1, 2),
+        )
+        return total, normalised
+
 
 class Embedding(Module):
     """A table of vectors by index, kept in half precision unless the graph is fp32.
@@ -98,14 +118,8 @@ class Embedding(Module):
 
     def __call__(self, indices: Value) -> Value:
         """Look (...) indices up as (..., size)."""
-        graph, parameter = indices.graph, self.weight
-        if graph.precision == "fp32":
-            return graph.op(
-                "Gather", graph.weight(parameter.key, parameter.array), indices
-            )
-        (table,) = graph.weights(
-            [f"{parameter.key}.half"], lambda: [parameter.array.astype(np.float16)]
-        )
+        graph = indices.graph
+        table = graph.half_weight(self.weight.key, self.weight.array)
         return graph.op("Gather", table, indices).cast(graph.floating)
 
 

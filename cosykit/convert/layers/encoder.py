@@ -22,7 +22,9 @@ from cosykit.convert.layers.basic import (
 )
 from cosykit.convert.layers.relative_attention import (
     Cache,
+    Reach,
     RelativeAttention,
+    distance_blocks,
     encoded_distances,
     reach_of,
 )
@@ -65,8 +67,9 @@ class _ConformerLayer(Module):
         self.norm_mha = LayerNorm(dimensions.size, _LAYER_EPSILON)
 
     def __call__(self, x: Value, distances: Value, *, causal: bool) -> Value:
-        x = x + self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
-        return x + self.feed_forward(self.norm_ff(x))
+        attended = self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
+        x, normed = self.norm_ff.after(x, attended)
+        return x + self.feed_forward(normed)
 
 
 class ConformerEncoder(Module):
@@ -83,7 +86,7 @@ class ConformerEncoder(Module):
     def __call__(self, x: Value) -> Value:
         """Map (1, frames, inputs) to (1, frames, size)."""
         x = self.embed(x)
-        distances = encoded_distances(x.size(1), self._size)
+        distances = encoded_distances(x.size(1), self._size, causal=self._causal)
         for layer in self.encoders:
             x = layer(x, distances, causal=self._causal)
         return self.after_norm(x)
@@ -96,6 +99,13 @@ class _TransformerLayer(Module):
         self.norm1 = LayerNorm(dimensions.size, _LAYER_EPSILON)
         self.norm2 = LayerNorm(dimensions.size, _LAYER_EPSILON)
 
+    def __call__(
+        self, x: Value, normed: Value, cache: Cache, reach: Reach
+    ) -> tuple[Value, Value, Cache]:
+        attended, cache = self.self_attn.with_cache(normed, cache, reach)
+        x, normed = self.norm2.after(x, attended)
+        return x, self.feed_forward(normed), cache
+
 
 class TransformerDecoder(Module):
     """Continues sequences, each from what the cache holds of it."""
@@ -106,9 +116,10 @@ class TransformerDecoder(Module):
         self.encoders = ModuleList(
             [_TransformerLayer(dimensions) for _ in range(dimensions.layers)]
         )
+        self._size, self._heads = dimensions.size, dimensions.heads
 
     def __call__(
-        self, x: Value, lengths: Value, caches: Sequence[Cache], capacity: int
+        self, x: Value, lengths: Value, caches: Sequence[Cache]
     ) -> tuple[Value, Sequence[Cache]]:
         """Add frames to the sequences.
 
@@ -116,20 +127,25 @@ class TransformerDecoder(Module):
             x: New frames, (batch, steps, inputs): one sequence, or one step of several.
             lengths: Frames of each sequence in the cache, int64 (batch).
             caches: A cache a layer.
-            capacity: Frames that a cache holds.
 
         Returns:
             The state of each sequence's last frame, (batch, 1, size), and the caches.
         """
-        reach = reach_of(x, lengths)
+        reach = reach_of(x, lengths, self._heads)
         x = self.embed(x)
-        grown = []
-        for layer, cache in zip(self.encoders, caches, strict=True):
-            attended, cache = layer.self_attn.with_cache(
-                layer.norm1(x), cache, reach, capacity
-            )
+        first, *later = (layer.norm1 for layer in self.encoders)
+        normed, norms, grown = first(x), (*later, self.after_norm), []
+        for layer, norm, cache in zip(self.encoders, norms, caches, strict=True):
+            x, change, cache = layer(x, normed, cache, reach)
             grown.append(cache)
-            x = x + attended
-            x = x + layer.feed_forward(layer.norm2(x))
-        last = x.slice(1, -1, x.size(1))
-        return self.after_norm(last), grown
+            x, normed = norm.after(x, change)
+        return normed.slice(1, -1, normed.size(1)), grown
+
+    def distances(self, count: Value) -> Sequence[Value]:
+        """Give the table of distances of each layer, as its `Cache` has it.
+
+        Args:
+            count: Blocks of the tables, int64 ().
+        """
+        encoded = distance_blocks(count, self._size)
+        return [layer.self_attn.map_distances(encoded) for layer in self.encoders]

@@ -4,32 +4,42 @@
 
 p(r) is a linear map of the sine and cosine of r. The first term is left to the
 runtime's fused attention, with q + u as the query; the second enters it as a bias.
+u and v are added where they cost nothing: u to the bias of the map that makes q.
 
 Source: cosyvoice/transformer/attention.py RelPositionMultiHeadedAttention,
 cosyvoice/transformer/embedding.py EspnetRelPositionalEncoding
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.convert.graph import CONTRIB, Graph, Value
 from cosykit.convert.layers.basic import Linear
+from cosykit.convert.layers.product import LinearMap, joined, product
 from cosykit.convert.module import Module, Parameter
+
+BLOCK = 64
+"""Distances of one block of a table: as many blocks as are needed lie side by side."""
+
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """One layer's keys and values of the sequences of a batch.
+    """One layer's memory of the sequences of a batch, and what it knows of distances.
 
     Attributes:
         keys: (batch, heads, capacity, head size); a sequence fills it from the front.
         values: As keys.
+        distances: p of the distances from 0, (blocks, heads, head size, BLOCK), already
+            divided by the square root of the head size.
     """
 
     keys: Value
     values: Value
+    distances: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,53 +49,61 @@ class Reach:
     Attributes:
         last: Place of each sequence's last new frame, int32 (batch).
         total: Frames of the longest sequence, the new ones included, int32 ().
-        keys: The same, int64 (1).
-        shift: Where to find, in the rows of scores by distance of all sequences, those
-            of each sequence, int64 (batch x keys).
+        apart: Distance of each key from each new frame, int32 (batch, heads, steps,
+            keys); 0 for keys that come later, which attention does not see.
+        by_block: Shape of products with a table's blocks, (blocks, heads, batch, steps,
+            BLOCK).
     """
 
     last: Value
     total: Value
-    keys: Value
-    shift: Value
+    apart: Value
+    by_block: Value
 
 
-def reach_of(x: Value, lengths: Value) -> Reach:
+def reach_of(x: Value, lengths: Value, heads: int) -> Reach:
     """Compute the reach.
 
     Args:
         x: New frames, (batch, steps, size).
         lengths: Frames of each sequence in the cache, int64 (batch).
     """
-    graph, steps = x.graph, x.size(1)
-    longest = graph.op("ReduceMax", lengths, attributes={"keepdims": 1})
-    keys = longest + steps
-    places = _count(graph, keys)
-    ahead = (longest - lengths).unsqueeze(1)
-    found = graph.op("Min", places.unsqueeze(0) + ahead, keys - graph.indices(1))
-    row = _count(graph, x.size(0)).unsqueeze(1) * keys
+    graph, batch, steps = x.graph, x.size(0), x.size(1)
+    keys = graph.op("ReduceMax", lengths, attributes={"keepdims": 1}) + steps
+    places = lengths.unsqueeze(1) + _count(graph, steps)
+    apart = places.unsqueeze(1, 3) - _count(graph, keys)
+    seen = graph.op("Max", apart, graph.constant(np.int64(0))).cast(np.int32)
+    blocks = graph.indices(-1, heads)
     return Reach(
         last=(lengths + steps - graph.indices(1)).cast(np.int32),
         total=keys.cast(np.int32).squeeze(0),
-        keys=keys,
-        shift=(found + row).reshape(-1),
+        apart=graph.op("Expand", seen, graph.indices(1, heads, 1, 1)),
+        by_block=graph.concat(0, blocks, batch, steps, graph.indices(BLOCK)),
     )
 
 
-def encoded_distances(frames: Value, size: int) -> Value:
-    """Encode the distances frames - 1 down to 1 - frames, (2 frames - 1, size)."""
-    graph = frames.graph
-    one = graph.constant(np.int64(1))
-    end = frames.squeeze(0)
-    distances = graph.op(
-        "Range",
-        end - one,
-        graph.constant(np.int64(0)) - end,
-        graph.constant(np.int64(-1)),
-    )
-    angles = distances.cast(np.float32).unsqueeze(1) * graph.constant(_rates(size))
-    parts = (graph.op(kind, angles).unsqueeze(2) for kind in ("Sin", "Cos"))
-    return graph.concat(2, *parts).reshape(-1, size)
+def encoded_distances(frames: Value, size: int, *, causal: bool) -> Value:
+    """Encode falling distances, from frames - 1, as (distances, size).
+
+    Args:
+        causal: Whether only earlier frames count. Then they end with -1, else with
+            -frames; one more than is needed, for `_aligned`.
+    """
+    graph, last = frames.graph, frames.squeeze(0)
+    back, beyond = (graph.constant(np.int64(n)) for n in (-1, -2))
+    end = beyond if causal else back - last
+    return _encoded(graph.op("Range", last + back, end, back), size).lowered()
+
+
+def distance_blocks(count: Value, size: int) -> Value:
+    """Encode the distances from 0 of some blocks, (distances, size).
+
+    Args:
+        count: How many blocks, int64 ().
+    """
+    graph = count.graph
+    zero, one, block = (graph.constant(np.int64(n)) for n in (0, 1, BLOCK))
+    return _encoded(graph.op("Range", zero, count * block, one), size).lowered()
 
 
 class RelativeAttention(Module):
@@ -110,20 +128,22 @@ class RelativeAttention(Module):
             x: One sequence, (1, frames, size).
             distances: What `encoded_distances` gives for its frames.
         """
-        graph, q = x.graph, self._queries(x)
+        graph, frames = x.graph, x.size(1)
+        made = product(x, self._queries_keys_values())
+        queries, keys, values = graph.ops(
+            "Split", 3, made, attributes={"axis": 2, "num_outputs": 3}
+        )
         mapped = self.linear_pos(distances).reshape(0, self._heads, self._head_size)
-        table = mapped.transpose(1, 2, 0) * self._scale
-        by_distance = self._biased(q, self.pos_bias_v).transpose(0, 2, 1, 3) @ table
-        frames = x.size(1)
-        bias = _aligned(by_distance.squeeze(0), frames, distances.size(0))
+        by_distance = self._to_distances(queries) @ mapped.transpose(1, 2, 0)
+        bias = _aligned(by_distance * self._scale, frames, distances.size(0))
         attended = graph.op(
             "MultiHeadAttention",
-            self._biased(q, self.pos_bias_u).reshape(0, 0, self._size),
-            self.linear_k(x),
-            self.linear_v(x),
+            queries,
+            keys,
+            values,
             None,
             None,
-            bias.slice(2, 0, frames).unsqueeze(0),
+            bias.unsqueeze(0),
             attributes={
                 "num_heads": self._heads,
                 "scale": self._scale,
@@ -133,13 +153,10 @@ class RelativeAttention(Module):
         )
         return self.linear_out(attended)
 
-    def with_cache(
-        self, x: Value, cache: Cache, reach: Reach, capacity: int
-    ) -> tuple[Value, Cache]:
+    def with_cache(self, x: Value, cache: Cache, reach: Reach) -> tuple[Value, Cache]:
         """Attend from new frames to themselves and to those in the cache.
 
-        Upstream maps the position table anew at every step; here the mapped table is a
-        weight, computed at conversion.
+        Upstream maps the encoded distances anew at every step.
 
         Args:
             x: New frames, (batch, steps, size): one sequence, or one step of several.
@@ -147,13 +164,14 @@ class RelativeAttention(Module):
         Returns:
             (batch, steps, size), and the cache with the new frames.
         """
-        graph, q = x.graph, self._queries(x)
-        attended, keys, values = graph.ops(
+        made = product(x, self._queries_keys_values())
+        queries = made.slice(2, 0, self._size)
+        attended, keys, values = x.graph.ops(
             "GroupQueryAttention",
             3,
-            self._biased(q, self.pos_bias_u).reshape(0, 0, self._size),
-            self.linear_k(x),
-            self.linear_v(x),
+            made,
+            None,
+            None,
             cache.keys,
             cache.values,
             reach.last,
@@ -161,7 +179,7 @@ class RelativeAttention(Module):
             None,
             None,
             None,
-            self._bias_of_distance(q, reach, capacity),
+            self._bias_of_distance(queries, cache.distances, reach),
             attributes={
                 "num_heads": self._heads,
                 "kv_num_heads": self._heads,
@@ -169,40 +187,57 @@ class RelativeAttention(Module):
             },
             domain=CONTRIB,
         )
-        return self.linear_out(attended), Cache(keys, values)
+        return self.linear_out(attended), replace(cache, keys=keys, values=values)
 
-    def _bias_of_distance(self, q: Value, reach: Reach, capacity: int) -> Value:
+    def map_distances(self, encoded: Value) -> Value:
+        """Map encoded distances to a table, as a `Cache` has it."""
+        graph, weight = encoded.graph, self.linear_pos.weight
+        stored = graph.half_weight(weight.key, lambda: weight.array.T)
+        scaled = encoded @ stored.cast(graph.floating) * self._scale
+        by_block = scaled.reshape(-1, BLOCK, self._heads, self._head_size)
+        return by_block.transpose(0, 2, 3, 1)
+
+    def _bias_of_distance(
+        self, queries: Value, distances: Value, reach: Reach
+    ) -> Value:
         """Compute (q + v) . p for every key, (batch, heads, steps, keys)."""
-        graph = q.graph
-        table = graph.weight(
-            f"{self.linear_pos.weight.key}.table", lambda: self._table(capacity)
-        )
-        start = graph.index(capacity) - reach.keys
+        graph = queries.graph
         # One product a head for all sequences, which so share the reading of the table.
-        queries = self._biased(q, self.pos_bias_v).transpose(2, 1, 0, 3)
-        rows = queries.reshape(0, -1, self._head_size)
-        by_distance = rows @ table.slice(2, start, capacity)
-        by_step = by_distance.reshape_to(self._heads, q.size(1), -1)
-        aligned = _aligned(by_step, q.size(1), by_step.size(2))
-        shifted = graph.op("Gather", aligned, reach.shift, attributes={"axis": 2})
-        by_sequence = shifted.reshape_to(self._heads, q.size(1), q.size(0), -1)
-        return by_sequence.transpose(2, 0, 1, 3)
+        products = self._to_distances(queries) @ distances
+        by_block = graph.op("Reshape", products, reach.by_block)
+        by_distance = by_block.transpose(2, 1, 3, 0, 4).reshape(0, 0, 0, -1)
+        return graph.op(
+            "GatherElements", by_distance, reach.apart, attributes={"axis": 3}
+        )
 
-    def _queries(self, x: Value) -> Value:
-        return self.linear_q(x).reshape(0, 0, self._heads, self._head_size)
+    def _to_distances(self, queries: Value) -> Value:
+        """Turn q + u into q + v, (batch, steps, size) into (heads, frames, head size).
 
-    def _biased(self, q: Value, bias: Parameter) -> Value:
-        return q + q.graph.weight(bias.key, bias.array)
+        Frames are the steps of all sequences.
+        """
+        u, v = self.pos_bias_u, self.pos_bias_v
+        shift = queries.graph.weight(
+            f"{v.key}.shift", lambda: (v.array - u.array).reshape(-1)
+        )
+        shaped = (queries + shift).reshape(-1, self._heads, self._head_size)
+        return shaped.transpose(1, 0, 2)
 
-    def _table(self, capacity: int) -> NDArray[np.float32]:
-        """Map the distances capacity - 1 to 0, (heads, head size, capacity)."""
-        angles = np.arange(capacity, dtype=np.float32)[::-1, None] * _rates(self._size)
-        encoded = np.stack([np.sin(angles), np.cos(angles)], axis=2)
-        mapped = encoded.reshape(capacity, -1) @ self.linear_pos.weight.array.T
-        table: NDArray[np.float32] = mapped.reshape(
-            capacity, self._heads, -1
-        ).transpose(1, 2, 0)
-        return np.asarray(table * self._scale, np.float32)
+    def _queries_keys_values(self) -> LinearMap:
+        """Give the map to q + u, k and v side by side."""
+        query, u = self.linear_q.map, self.pos_bias_u
+        bias = self.linear_q.bias
+        assert bias is not None
+        query = replace(query, bias=lambda: bias.array + u.array.reshape(-1))
+        name = query.name.removesuffix("q") + "qkv"
+        return joined(name, query, self.linear_k.map, self.linear_v.map)
+
+
+def _encoded(distances: Value, size: int) -> Value:
+    """Encode distances, int64 (distances), as float32 (distances, size)."""
+    graph = distances.graph
+    angles = distances.cast(np.float32).unsqueeze(1) * graph.constant(_rates(size))
+    parts = (graph.op(kind, angles).unsqueeze(2) for kind in ("Sin", "Cos"))
+    return graph.concat(2, *parts).reshape(-1, size)
 
 
 def _rates(size: int) -> NDArray[np.float32]:
@@ -219,15 +254,12 @@ def _count(graph: Graph, end: Value) -> Value:
 
 
 def _aligned(by_distance: Value, rows: Value, columns: Value) -> Value:
-    """Move row i of (heads, rows, columns) to the left by rows - 1 - i.
+    """Turn (heads, rows, columns) by falling distance into (heads, rows, rows) by key.
 
-    The columns hold falling distances; afterwards they hold rising keys. What moves in
-    from the right belongs to later keys. A row more than the columns are long, read at
-    the length of the columns, starts one place later each time.
+    A row begins with distance rows - 1, the first key of row i is i away: it has to
+    move to the left by rows - 1 - i. So it does when the rows, one after the other, are
+    read with a column less to each.
     """
-    graph = by_distance.graph
-    longer = graph.op("Pad", by_distance, graph.indices(0, 0, 0, 0, 0, 1))
-    flat = longer.reshape(0, -1)
-    start = rows - graph.indices(1)
-    moved = flat.slice(1, start, start + rows * columns)
-    return moved.reshape_to(0, rows, columns)
+    start, narrower = rows - rows.graph.indices(1), columns - columns.graph.indices(1)
+    flat = by_distance.reshape(0, -1).slice(1, start, start + rows * narrower)
+    return flat.reshape_to(0, rows, narrower).slice(2, 0, rows)

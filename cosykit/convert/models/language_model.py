@@ -2,7 +2,9 @@
 
     text_encoder.onnx   text tokens -> states
     lm_embedding.onnx   speech tokens, speaker vectors -> what the model reads of them
+    lm_distances.onnx   how far apart frames may be -> what attention adds for it
     lm.onnx             states and embeddings, step by step -> probabilities of tokens
+    lm_wide.onnx        the same for many rows, where that takes other products
 
 A sequence is [start, speaker, states of the text, task, speech tokens ...]; start and
 task are the two marks. Without a speaker its place is left out.
@@ -10,14 +12,17 @@ task are the two marks. Without a speaker its place is left out.
 Source: cosyvoice/llm/llm.py TransformerLM
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from cosykit.convert.dimensions import LanguageModelDimensions
-from cosykit.convert.graph import Graph
+from cosykit.convert.dimensions import EncoderDimensions, LanguageModelDimensions
+from cosykit.convert.graph import Dimension, Graph
 from cosykit.convert.layers.basic import Embedding, Linear, unit_length
 from cosykit.convert.layers.encoder import ConformerEncoder, TransformerDecoder
-from cosykit.convert.layers.relative_attention import Cache
+from cosykit.convert.layers.relative_attention import BLOCK, Cache
 from cosykit.convert.module import Module
+from cosykit.spec import Precision
 
 _MARKS = 2
 
@@ -39,7 +44,7 @@ class LanguageModel(Module):
         self.dimensions = dimensions
 
 
-def text_encoder_graph(model: LanguageModel) -> Graph:
+def text_encoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     """Build text_encoder.onnx.
 
     Inputs:
@@ -47,16 +52,16 @@ def text_encoder_graph(model: LanguageModel) -> Graph:
     Outputs:
         states: float32 (1, tokens, size); each depends on the tokens up to its own
     """
-    graph = Graph("text_encoder")
+    graph = Graph("text_encoder", precision)
     tokens = graph.input("tokens", np.int64, (1, "tokens"))
     encoded = model.text_encoder(model.text_embedding(tokens))
-    states = model.text_encoder_affine_layer(encoded)
+    states = model.text_encoder_affine_layer(encoded).widened()
     size = model.dimensions.decoder.inputs
     graph.output("states", states, np.float32, (1, "tokens", size))
     return graph
 
 
-def embedding_graph(model: LanguageModel) -> Graph:
+def embedding_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     """Build lm_embedding.onnx.
 
     Inputs:
@@ -67,57 +72,93 @@ def embedding_graph(model: LanguageModel) -> Graph:
         speaker_embeddings: float32 (speakers, size)
         marks: float32 (2, size), start and task
     """
-    dimensions, graph = model.dimensions, Graph("lm_embedding")
+    dimensions, graph = model.dimensions, Graph("lm_embedding", precision)
     size = dimensions.decoder.inputs
     tokens = graph.input("tokens", np.int64, ("tokens",))
     speakers = graph.input("speakers", np.float32, ("speakers", dimensions.speaker))
-    embedded = model.speech_embedding(tokens)
-    mapped = model.spk_embed_affine_layer(unit_length(speakers))
-    marks = model.llm_embedding(graph.indices(*range(_MARKS)))
+    embedded = model.speech_embedding(tokens).widened()
+    mapped = model.spk_embed_affine_layer(unit_length(speakers)).widened()
+    marks = model.llm_embedding(graph.indices(*range(_MARKS))).widened()
     graph.output("token_embeddings", embedded, np.float32, ("tokens", size))
     graph.output("speaker_embeddings", mapped, np.float32, ("speakers", size))
     graph.output("marks", marks, np.float32, (_MARKS, size))
     return graph
 
 
-def decoder_graph(model: LanguageModel, capacity: int) -> Graph:
-    """Build lm.onnx.
+def distances_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
+    """Build lm_distances.onnx, which is run once, for what lm.onnx reads ever after.
+
+    Inputs:
+        blocks: int64 (), for sequences of up to 64 times as many frames
+    Outputs:
+        distances_N: floats of the precision, (blocks, heads, head size, 64), of layer N
+    """
+    graph = Graph("lm_distances", precision)
+    tables = model.llm.distances(graph.input("blocks", np.int64, ()))
+    shape = _distances_shape(model.dimensions.decoder)
+    for layer, table in enumerate(tables):
+        graph.output(f"distances_{layer}", table, graph.floating, shape)
+    return graph
+
+
+def decoder_graph(
+    model: LanguageModel, precision: Precision = "fp32", *, wide: bool = False
+) -> Graph:
+    """Build lm.onnx, or lm_wide.onnx.
 
     Several steps can be taken of one sequence, one step of several. The caches may be
-    bound to the same memory as input and output; then they grow in place.
+    bound to the same memory as input and output; then they grow in place. Floats are
+    those of the precision: float16 at fp16, else float32.
 
     Inputs:
         embeddings: float32 (batch, steps, size)
         lengths: int64 (batch), frames of each sequence in the cache
-        keys_N, values_N: float32 (batch, heads, capacity, head size), of layer N
+        keys_N, values_N: floats (batch, heads, capacity, head size), of layer N
+        distances_N: floats (blocks, heads, head size, 64), as lm_distances.onnx gives
+            them, or its first blocks: at least as many distances as frames
     Outputs:
         log_probabilities: float32 (batch, speech tokens + 1), of what follows the last
             step; the token beyond the vocabulary ends the speech
         new_keys_N, new_values_N: as keys_N, values_N
 
     Args:
-        capacity: Frames of the longest sequence.
+        wide: Whether it is made for many rows (batch times steps) rather than for one
+            to three. Both kinds continue each other's caches.
     """
-    sizes, graph = model.dimensions.decoder, Graph("lm")
+    sizes, graph = model.dimensions.decoder, Graph("lm", precision, few_rows=not wide)
     x = graph.input("embeddings", np.float32, ("batch", "steps", sizes.inputs))
     lengths = graph.input("lengths", np.int64, ("batch",))
-    shape = ("batch", sizes.heads, capacity, sizes.size // sizes.heads)
-    caches = [
-        Cache(
-            graph.input(f"keys_{layer}", np.float32, shape),
-            graph.input(f"values_{layer}", np.float32, shape),
-        )
-        for layer in range(sizes.layers)
-    ]
-    state, grown = model.llm(x, lengths, caches, capacity)
-    scores = model.llm_decoder(state.squeeze(1))
+    caches = _cache_inputs(graph, sizes)
+    state, grown = model.llm(x.lowered(), lengths, caches)
+    scores = model.llm_decoder(state.squeeze(1)).widened()
     graph.output(
         "log_probabilities",
         graph.op("LogSoftmax", scores, attributes={"axis": -1}),
         np.float32,
         ("batch", model.dimensions.speech_vocabulary + 1),
     )
+    shape = _cache_shape(sizes)
     for layer, cache in enumerate(grown):
-        graph.output(f"new_keys_{layer}", cache.keys, np.float32, shape)
-        graph.output(f"new_values_{layer}", cache.values, np.float32, shape)
+        graph.output(f"new_keys_{layer}", cache.keys, graph.floating, shape)
+        graph.output(f"new_values_{layer}", cache.values, graph.floating, shape)
     return graph
+
+
+def _cache_inputs(graph: Graph, sizes: EncoderDimensions) -> Sequence[Cache]:
+    kind, shape, table = graph.floating, _cache_shape(sizes), _distances_shape(sizes)
+    return [
+        Cache(
+            graph.input(f"keys_{layer}", kind, shape),
+            graph.input(f"values_{layer}", kind, shape),
+            graph.input(f"distances_{layer}", kind, table),
+        )
+        for layer in range(sizes.layers)
+    ]
+
+
+def _cache_shape(sizes: EncoderDimensions) -> Sequence[Dimension]:
+    return ("batch", sizes.heads, "capacity", sizes.size // sizes.heads)
+
+
+def _distances_shape(sizes: EncoderDimensions) -> Sequence[Dimension]:
+    return ("blocks", sizes.heads, sizes.size // sizes.heads, BLOCK)

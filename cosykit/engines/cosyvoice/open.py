@@ -115,7 +115,17 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
 def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
     cache = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
-    return LanguageModel(installed.open("lm"), cache, slots)
+    wide = None
+    if "lm_wide" in installed.level.graphs:
+        wide = installed.open("lm_wide")
+    return LanguageModel(
+        installed.open("lm"),
+        partial(installed.open, "lm_distances"),
+        cache,
+        slots,
+        vocabulary=facts.speech_vocabulary + 1,
+        wide=wide,
+    )
 
 
 def _voice_networks(installed: Installed) -> VoiceNetworks:

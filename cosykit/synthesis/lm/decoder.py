@@ -5,15 +5,26 @@ that a step of all of them is a run on the front of the memory, which the runtim
 extends in place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.runtime.binding import BoundRun
 from cosykit.runtime.session import Session
 
 Array = NDArray[np.float32]
+Floats = NDArray[np.floating]
+"""In the precision of the graphs: float16 or float32."""
+
+# How many distances a block of the tables holds; lm_distances.onnx says so.
+_BLOCK = 64
+# As many as most sequences take: 512 frames are some 9 s of speech after its text.
+_FIRST_BLOCKS = 8
+# From so many rows on, products of columns are faster than those of blocks: 8 rows of
+# the full model took 20 ms instead of 30 on one core, but 1 row 13.6 instead of 11.6.
+_WIDE_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +44,96 @@ class CacheShape:
     head_size: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """What a run goes over: frames of neighbouring slots, and blocks of distances."""
+
+    first: int
+    count: int
+    steps: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A run with its own memory.
+
+    Attributes:
+        embeddings: (batch, steps, size)
+        lengths: Frames of each sequence before the run, (batch).
+        scores: What it computes, (batch, vocabulary).
+    """
+
+    run: BoundRun
+    embeddings: Array
+    lengths: NDArray[np.int64]
+    scores: Array
+
+
+class _Distances:
+    """What attention adds for distances: a table of blocks for each layer.
+
+    The full model's tables take 57 kB a frame, so they go no further than they must,
+    and the graph that computes them is not kept.
+    """
+
+    def __init__(self, graph: Callable[[], Session], cache: CacheShape) -> None:
+        self._graph = graph
+        self._names = [f"distances_{layer}" for layer in range(cache.layers)]
+        self._most = -(-cache.capacity // _BLOCK)
+        self._tables = self._compute(min(_FIRST_BLOCKS, self._most))
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The floats of the graphs."""
+        return self._tables[self._names[0]].dtype
+
+    def first(self, blocks: int) -> Mapping[str, Floats]:
+        """Give the first blocks of each table, by its name as an input of lm.onnx."""
+        known = self._tables[self._names[0]].shape[0]
+        if blocks > known:
+            self._tables = self._compute(min(max(blocks, 2 * known), self._most))
+        return {name: table[:blocks] for name, table in self._tables.items()}
+
+    def _compute(self, blocks: int) -> Mapping[str, Floats]:
+        tables = self._graph().run({"blocks": np.array(blocks)}, self._names)
+        return dict(zip(self._names, tables, strict=True))  # type: ignore[arg-type]
+
+
 class LanguageModel:
     """Continues up to `slots` sequences; used by one thread.
 
     Args:
         session: lm.onnx
+        distances: Opens lm_distances.onnx; called again when a sequence goes beyond
+            the distances known so far.
+        vocabulary: Tokens that the model chooses from, the one that ends the speech
+            included.
+        wide: lm_wide.onnx, where the model has it.
     """
 
-    def __init__(self, session: Session, cache: CacheShape, slots: int) -> None:
-        self._session = session
-        self._capacity = cache.capacity
+    def __init__(
+        self,
+        session: Session,
+        distances: Callable[[], Session],
+        cache: CacheShape,
+        slots: int,
+        vocabulary: int,
+        wide: Session | None = None,
+    ) -> None:
+        self._session, self._wide = session, wide or session
+        self._capacity, self._vocabulary = cache.capacity, vocabulary
+        self._distances = _Distances(distances, cache)
         shape = (slots, cache.heads, cache.capacity, cache.head_size)
-        self._caches: Mapping[str, Array] = {
-            f"{kind}_{layer}": np.zeros(shape, np.float32)
+        # Pages that no sequence has reached take no memory.
+        self._caches: Mapping[str, Floats] = {
+            f"{kind}_{layer}": np.zeros(shape, self._distances.dtype)
             for layer in range(cache.layers)
             for kind in ("keys", "values")
         }
         self._lengths = np.zeros(slots, np.int64)
         self._occupied = 0
+        self._last: tuple[_Extent, _Bound] | None = None
 
     @property
     def occupied(self) -> int:
@@ -80,7 +163,7 @@ class LanguageModel:
         Returns:
             The log-probabilities of what follows, (vocabulary).
         """
-        scores: Array = self._run(slice(slot, slot + 1), embeddings[None])[0]
+        scores: Array = self._run(slot, embeddings[None])[0]
         return scores
 
     def step(self, embeddings: Array) -> Array:
@@ -89,7 +172,7 @@ class LanguageModel:
         Returns:
             The log-probabilities of what follows each, (occupied, vocabulary).
         """
-        return self._run(slice(0, self._occupied), embeddings[:, None])
+        return self._run(0, embeddings[:, None])
 
     def end(self, slot: int) -> int:
         """Free a slot.
@@ -106,20 +189,40 @@ class LanguageModel:
             self._lengths[slot] = length
         return last
 
-    def _run(self, slots: slice, embeddings: Array) -> Array:
-        steps = embeddings.shape[1]
-        lengths = self._lengths[slots]
-        if lengths.max() + steps > self._capacity:
+    def _run(self, first: int, embeddings: Array) -> Array:
+        count, steps, size = embeddings.shape
+        lengths = self._lengths[first : first + count]
+        reached = int(lengths.max()) + steps
+        if reached > self._capacity:
             raise RuntimeError("a sequence does not fit into its slot")
+        extent = _Extent(first, count, steps, blocks=-(-reached // _BLOCK))
+        bound = self._bound(extent, size)
+        bound.embeddings[:] = embeddings
+        bound.lengths[:] = lengths
+        bound.run()
+        lengths += steps
+        return bound.scores.copy()
+
+    def _bound(self, extent: _Extent, size: int) -> _Bound:
+        """Bind memory, unless the last run had the same."""
+        if self._last is None or self._last[0] != extent:
+            self._last = extent, self._bind(extent, size)
+        return self._last[1]
+
+    def _bind(self, extent: _Extent, size: int) -> _Bound:
+        rows = extent.count * extent.steps
+        session = self._wide if rows >= _WIDE_ROWS else self._session
+        embeddings = np.zeros((extent.count, extent.steps, size), np.float32)
+        lengths = np.zeros(extent.count, np.int64)
+        scores = np.zeros((extent.count, self._vocabulary), np.float32)
+        slots = slice(extent.first, extent.first + extent.count)
         caches = {name: cache[slots] for name, cache in self._caches.items()}
-        (scores,) = self._session.run_in_place(
+        tables = self._distances.first(extent.blocks)
+        run = session.bound(
+            {"embeddings": embeddings, "lengths": lengths, **caches, **tables},
             {
-                "embeddings": np.ascontiguousarray(embeddings, np.float32),
-                "lengths": lengths,
-                **caches,
+                "log_probabilities": scores,
+                **{f"new_{name}": cache for name, cache in caches.items()},
             },
-            ["log_probabilities"],
-            {f"new_{name}": cache for name, cache in caches.items()},
         )
-        self._lengths[slots] += steps
-        return scores.astype(np.float32, copy=False)
+        return _Bound(run, embeddings, lengths, scores)
