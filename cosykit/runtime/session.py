@@ -18,6 +18,10 @@ from cosykit.runtime.wheel import import_runtime
 
 Tensor = NDArray[np.generic]
 
+# Widening float16 weights for the processor ends the process where an optional input is
+# left out (onnxruntime 1.32).
+_CRASHING_REWRITES = ("FuseFp16InitializerToFp32NodeTransformer",)
+
 
 class RunCancelledError(Exception):
     """A run was ended by its `Cancellation`; not a failure."""
@@ -173,6 +177,7 @@ def open_session(graph: Path, settings: SessionSettings) -> Session:
                 str(graph),
                 _session_options(runtime, settings),
                 providers=_providers(settings),
+                disabled_optimizers=_CRASHING_REWRITES,
             ),
         )
     except Exception as error:

@@ -10,24 +10,17 @@ from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
-    decoder_graph,
-    distances_graph,
     embedding_graph,
     text_encoder_graph,
 )
 from cosykit.convert.module import load_weights
-from cosykit.runtime.session import Session
-from cosykit.synthesis.lm.decoder import CacheShape
-from cosykit.synthesis.lm.decoder import LanguageModel as Decoder
 from tests.convert.conftest import Run
+from tests.convert.decoding import Sequences, SessionOf, sequences_of
 from tests.convert.recorded import FOLDER, greatest_difference, recording
 
 CASES = ("plain", "zero_shot", "instruct")
 CAPACITY = 64
-VOCABULARY = 513
 TOLERANCE = 1e-4
-
-Sequences = Callable[..., Decoder]
 
 Array = NDArray[Any]
 
@@ -50,18 +43,8 @@ def embed(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
 
 
 @pytest.fixture(scope="module")
-def sequences(
-    model: LanguageModel, session_of: Callable[[Graph], Session]
-) -> Sequences:
-    """Make the decoder of some slots."""
-    sizes, graphs = model.dimensions.decoder, (decoder_graph, distances_graph)
-    decode, distances = (session_of(graph(model)) for graph in graphs)
-    shape = CacheShape(sizes.layers, sizes.heads, CAPACITY, sizes.size // sizes.heads)
-
-    def of_slots(slots: int = 1) -> Decoder:
-        return Decoder(decode, lambda: distances, shape, slots, VOCABULARY)
-
-    return of_slots
+def sequences(model: LanguageModel, session_of: SessionOf) -> Sequences:
+    return sequences_of(model, session_of, CAPACITY)
 
 
 def embedded(embed: Run, tokens: Array) -> Array:
@@ -115,19 +98,17 @@ def test_log_probabilities_are_those_of_upstream(
     embed: Run, sequences: Sequences, case: str
 ) -> None:
     recorded = recording("llm", case)
-    decoder = sequences()
+    decoder = sequences(1)
     found = [decoder.begin(recorded["lm_input"][0])[1][None]]
     for forced in recorded["forced"][:-1]:
         found.append(decoder.step(embedded(embed, np.array([forced]))))
     assert greatest_difference(np.concatenate(found), recorded["logp"]) < TOLERANCE
 
 
-def test_prefill_in_pieces_is_prefill_at_once(
-    model: LanguageModel, sequences: Sequences
-) -> None:
+def test_prefill_in_pieces_is_prefill_at_once(sequences: Sequences) -> None:
     recorded = recording("llm", "zero_shot")
     first, *rest = np.split(recorded["lm_input"][0], [1, 9, 30])
-    decoder = sequences()
+    decoder = sequences(1)
     slot, found = decoder.begin(first)
     for piece in rest:
         found = decoder.extend(slot, piece)
@@ -144,7 +125,7 @@ def test_batch_of_four_lengths_equals_four_single_sequences(
     embed: Run, sequences: Sequences
 ) -> None:
     batch = sequences(4)
-    singles = [sequences() for _ in range(4)]
+    singles = [sequences(1) for _ in range(4)]
     for start, single in zip(starts(), singles, strict=True):
         _, together = batch.begin(start)
         assert greatest_difference(together, single.begin(start)[1]) < TOLERANCE
@@ -159,7 +140,7 @@ def test_sequence_is_not_disturbed_by_those_that_come_and_go(
     embed: Run, sequences: Sequences
 ) -> None:
     first, second, third, newcomer = starts()
-    alone, shared = sequences(), sequences(3)
+    alone, shared = sequences(1), sequences(3)
     alone.begin(third)
     for start in (first, second, third):
         shared.begin(start)
@@ -175,10 +156,24 @@ def test_sequence_is_not_disturbed_by_those_that_come_and_go(
 
 
 def test_more_than_fits_is_refused(model: LanguageModel, sequences: Sequences) -> None:
-    decoder = sequences()
+    decoder = sequences(1)
     size = model.dimensions.decoder.inputs
     decoder.begin(np.zeros((CAPACITY, size), np.float32))
     with pytest.raises(RuntimeError, match="does not fit"):
         decoder.step(np.zeros((1, size), np.float32))
     with pytest.raises(RuntimeError, match="occupied"):
         decoder.begin(np.zeros((1, size), np.float32))
+
+
+def test_sequence_goes_on_where_the_first_table_of_distances_ends(
+    model: LanguageModel, session_of: SessionOf
+) -> None:
+    sequences = sequences_of(model, session_of, capacity=700)
+    size = model.dimensions.decoder.inputs
+    frames = np.random.default_rng(2).standard_normal((530, size)).astype(np.float32)
+    stepping, at_once = sequences(1), sequences(1)
+    stepping.begin(frames[:500])
+    for frame in frames[500:]:
+        found = stepping.step(frame[None])
+    _, wanted = at_once.begin(frames)
+    assert greatest_difference(found[0], wanted) < TOLERANCE
