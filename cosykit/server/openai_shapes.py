@@ -84,7 +84,8 @@ class ErrorAnswer(Failure):
             error=ErrorObject(
                 message=str(error),
                 type="invalid_request_error" if is_input else "server_error",
-                param=error.param,
+                # The text of a request, which goes by that name here.
+                param="input" if error.param == "text" else error.param,
                 code=error.code,
             )
         )

@@ -131,7 +131,7 @@ def check_length(text: str, max_chars: int) -> None:
         raise InputError(
             f"the text has {len(text)} characters, {max_chars} are allowed",
             hint="Split it into several requests, or raise server.max_text_chars",
-            param="input",
+            param="text",
         )
 
 

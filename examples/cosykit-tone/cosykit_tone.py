@@ -54,7 +54,9 @@ class ToneEngine:
             )
         words = request.text.split()
         if not words:
-            raise InputError("there is nothing to hum", hint="Send some text")
+            raise InputError(
+                "there is nothing to hum", hint="Send some text", param="text"
+            )
         for word in words:
             if request.request_id in self._cancelled:
                 return

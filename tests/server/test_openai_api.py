@@ -113,7 +113,8 @@ def test_models_are_listed_and_shown(speaker: openai.OpenAI) -> None:
     ("fields", "param"),
     [
         ({"input": ""}, "input"),
-        ({"input": " "}, None),
+        ({"input": " "}, "input"),
+        ({"input": "a" * 4097}, "input"),
         ({"input": "do", "speed": 9}, "speed"),
         ({"input": "do", "response_format": "midi"}, "response_format"),
         ({"input": "do", "stream_format": "smoke"}, "stream_format"),
