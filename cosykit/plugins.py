@@ -91,7 +91,7 @@ def _inspect(group: Group, point: EntryPoint) -> PluginReport:
     try:
         load_plugin(group, point.name)
     except PluginError as error:
-        return PluginReport(group, point.name, _origin(point), str(error))
+        return PluginReport(group, point.name, _origin(point), error.message)
     return PluginReport(group, point.name, _origin(point))
 
 

@@ -55,6 +55,7 @@ def test_broken_plugin_is_reported_and_stops_nothing_else(
     monkeypatch.syspath_prepend(str(site))
     reports = {report.name: report for report in inspect_plugins()}
     assert "no_such_module" in reports["broken"].problem
+    assert "Reinstall" not in reports["broken"].problem
     assert reports["tone"].problem == ""
     with load("tone", Settings()) as tts:
         assert tts.synthesize("hum").duration_s > 0
