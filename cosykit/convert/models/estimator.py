@@ -176,14 +176,16 @@ class _TimeEmbedding(Module):
     def __call__(self, time: Value) -> Value:
         """Map times (batch) to (batch, size)."""
         graph = time.graph
-        angles = time.unsqueeze(1) * graph.constant(self._rates())
+        # In this order, as upstream: another rounds angles of up to 1000 differently,
+        # which moves all frames the same way.
+        angles = time.unsqueeze(1) * _TIME_SCALE * graph.constant(self._rates())
         waves = graph.concat(1, graph.op("Sin", angles), graph.op("Cos", angles))
         return self.linear_2(self._silu(self.linear_1(waves)))
 
     def _rates(self) -> NDArray[np.float32]:
         half = self._inputs // 2
         steps = np.arange(half) * (-np.log(10_000.0) / (half - 1))
-        return np.asarray(_TIME_SCALE * np.exp(steps), np.float32)
+        return np.asarray(np.exp(steps), np.float32)
 
 
 class Estimator(Module):
