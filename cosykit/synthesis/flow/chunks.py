@@ -21,7 +21,7 @@ class Schedule:
         hops: Speech tokens from the start of each chunk to that of the next; the last
             hop repeats. Without any, the utterance is one chunk.
         as_upstream: Whether chunks join as upstream's do: frames are counted anew in
-            each, and fades swell by 6 to 8 %.
+            each, and their fades swell.
     """
 
     hops: tuple[int, ...] = ()
@@ -29,7 +29,10 @@ class Schedule:
 
 
 UPSTREAM = Schedule(hops=(100,), as_upstream=True)
-DEFAULT = Schedule(hops=(50, 60, 80, 100))
+# With 120 tokens a second of the language model, 4 ms a frame of the flow and 3 ms of
+# the vocoder, the first audio comes after 1.5 s. At a real time factor of 0.8 in all,
+# every chunk comes before all that was given has been heard.
+DEFAULT = Schedule(hops=(50, 50, 60, 80, 100))
 WHOLE = Schedule()
 
 

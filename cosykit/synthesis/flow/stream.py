@@ -3,6 +3,12 @@
 The frames of the overlap start from the noise and the mean that they had in the chunk
 before, are made a second time, and are faded from the old into the new.
 
+    chunk k    ...====|==================|~~~~~~|
+    chunk k+1         |  not heard again |~~~~~~|====...
+                       18 frames          16 held back for the fade
+
+Upstream holds all 34 back, and fades over all of them.
+
 Source: cosyvoice/flow/flow_matching.py ConditionalCFM.forward (cache);
 cosyvoice/cli/model.py CosyVoiceModel.token2wav (fade)
 """
@@ -18,6 +24,9 @@ from cosykit.synthesis.flow.tempo import Tempo
 from cosykit.types import Mel
 
 Array = NDArray[np.float32]
+
+# Holding back fewer frames gives audio 0.2 s earlier, and blurs fewer.
+_FADE_FRAMES = 16
 
 Noise = Callable[[int], Mel]
 """Gives so many further frames of normal noise."""
@@ -85,7 +94,7 @@ class FlowStream:
         self.prompt = prompt
         self._noise, self._as_upstream = noise, as_upstream
         self._tempo = Tempo(speed)
-        self._rising, self._falling = _fades(as_upstream)
+        self._fade_frames = OVERLAP_FRAMES if as_upstream else _FADE_FRAMES
         self._cache: FlowCache | None = None
         self._tail: Mel | None = None
         self._passed_tokens = 0
@@ -121,28 +130,26 @@ class FlowStream:
             begun: What `begin` gave for it.
         """
         if self._tail is not None:
-            frames = min(OVERLAP_FRAMES, mel.shape[-1])
-            rising, falling = self._rising[:frames], self._falling[:frames]
-            faded = mel[:, :frames] * rising + self._tail[:, :frames] * falling
-            mel = np.concatenate([faded, mel[:, frames:]], axis=-1)
+            mel = self._faded(self._tail, mel[:, OVERLAP_FRAMES - self._fade_frames :])
         if last:
             return self._tempo.process(mel, last=True)
         self._cache = FlowCache(self._ends(begun.noise), self._ends(begun.mu))
-        self._tail = mel[:, -OVERLAP_FRAMES:]
         self._passed_tokens += tokens - OVERLAP_TOKENS
-        return self._tempo.process(mel[:, :-OVERLAP_FRAMES], last=False)
+        ready, self._tail = np.split(mel, [mel.shape[-1] - self._fade_frames], axis=-1)
+        return self._tempo.process(ready, last=False)
+
+    def _faded(self, old: Mel, new: Mel) -> Mel:
+        frames = self._fade_frames
+        if self._as_upstream:
+            # The halves add up to 1.06 to 1.08, not to 1.
+            rising, falling = np.split(np.hamming(2 * frames), 2)
+        else:
+            rising = np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / frames) ** 2
+            falling = 1 - rising
+        mixed = (new[:, :frames] * rising + old * falling).astype(np.float32)
+        return np.concatenate([mixed, new[:, frames:]], axis=-1)
 
     def _ends(self, whole: Array) -> Array:
         """Take the frames of the prompt and the last ones."""
         head, tail = whole[..., : self.prompt.frames], whole[..., -OVERLAP_FRAMES:]
         return np.concatenate([head, tail], axis=-1)
-
-
-def _fades(as_upstream: bool) -> tuple[Array, Array]:
-    """Give the weights of the new mel and of the old one."""
-    if as_upstream:
-        window = np.hamming(2 * OVERLAP_FRAMES).astype(np.float32)
-        return window[:OVERLAP_FRAMES], window[OVERLAP_FRAMES:]
-    angles = np.pi * (np.arange(OVERLAP_FRAMES) + 0.5) / OVERLAP_FRAMES
-    rising = (0.5 - 0.5 * np.cos(angles)).astype(np.float32)
-    return rising, 1 - rising

@@ -39,9 +39,9 @@ class FadedStream:
         return samples[:-_KEPT_SAMPLES]
 
     def _sourced(self, mel: Mel) -> Samples:
-        f0 = self._graphs.pitch(mel)
+        f0, phases = self._graphs.pitch(mel), self._chances.phases()
         noise = self._chances.noise(f0.size * FRAME_SAMPLES)
-        source = self._graphs.source(f0, self._chances.phases(), noise)
+        source = self._graphs.source(f0, phases, noise)
         return np.concatenate([self._source, source[self._source.size :]])
 
     def _faded(self, samples: Samples) -> Samples:

@@ -9,7 +9,9 @@ from cosykit.synthesis.vocoder.graphs import SAMPLE_RATE, HiftGraphs
 from cosykit.synthesis.vocoder.seamless import SeamlessStream
 from cosykit.types import VocoderStream
 
-PIECE_FRAMES = 300
+# Context included, pieces of 400 cost the least: with two threads 4.0 ms a frame, those
+# of 100 take 4.9 ms and those of 800 4.5 ms.
+PIECE_FRAMES = 400
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,142 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from cosykit.synthesis.vocoder.chances import Drawn
+from cosykit.synthesis.vocoder.graphs import (
+    DECODER_REACH,
+    FRAME_SAMPLES,
+    PITCH_REACH,
+    HiftGraphs,
+)
+from cosykit.synthesis.vocoder.hift import HiftVocoder
+from cosykit.types import Mel, Samples, Vocoder, VocoderStream
+from tests.convert.recorded import greatest_difference
+
+FRAMES = 200
+
+
+@pytest.fixture(scope="module")
+def mel() -> Mel:
+    """A mel that changes slowly, voiced and unvoiced."""
+    steps = np.random.default_rng(5).normal(size=(80, FRAMES + 40))
+    smooth = np.stack([np.convolve(row, np.ones(8) / 3, "valid") for row in steps])
+    return (2 * smooth[:, :FRAMES] - 3).astype(np.float32)
+
+
+class Watched(HiftGraphs):
+    """Takes the pitch from the first row of a mel; counts the frames of every decoding.
+
+    The predicted pitch depends on the length of the run in its last bit, which the
+    phase makes 1e-4 of.
+    """
+
+    def __init__(self, graphs: HiftGraphs) -> None:
+        self._graphs = graphs
+        self.frames: list[int] = []
+
+    def pitch(self, mel: Mel) -> Samples:
+        f0: Samples = np.abs(150 + 40 * mel[0])
+        return f0
+
+    def source(self, f0: Samples, phases: Samples, noise: Samples) -> Samples:
+        return self._graphs.source(f0, phases, noise)
+
+    def decode(self, mel: Mel, source: Samples) -> Samples:
+        self.frames.append(mel.shape[1])
+        return self._graphs.decode(mel, source)
+
+
+def one_run(graphs: HiftGraphs, mel: Mel, seed: Sequence[int]) -> Samples:
+    chances = Drawn(seed)
+    phases, noise = chances.phases(), chances.noise(mel.shape[1] * FRAME_SAMPLES)
+    return graphs.decode(mel, graphs.source(graphs.pitch(mel), phases, noise))
+
+
+def spoken(stream: VocoderStream, mel: Mel, cuts: Sequence[int]) -> list[Samples]:
+    *chunks, rest = np.split(mel, cuts, axis=1)
+    pieces = [stream.process(chunk, last=False) for chunk in chunks]
+    return [*pieces, stream.process(rest, last=True)]
+
+
+CUTS = {
+    "one chunk": [],
+    "chunks of a stream": [68, 137],
+    "chunks shorter than the reach": [*range(0, 60, 4), 60],
+    "frame by frame": list(range(1, 60)),
+    "nothing new at the end": [FRAMES],
+    "nothing at the beginning": [0, 100],
+}
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
+@pytest.mark.parametrize("piece_frames", [31, 1000])
+def test_pieces_are_those_of_one_long_run(
+    hift: HiftGraphs, mel: Mel, cuts: Sequence[int], piece_frames: int
+) -> None:
+    for graphs, tolerance in ((Watched(hift), 1e-4), (hift, 1e-3)):
+        vocoder = HiftVocoder(graphs, piece_frames=piece_frames)
+        joined = np.concatenate(spoken(vocoder.begin([1, 2]), mel, cuts))
+        assert greatest_difference(joined, one_run(graphs, mel, [1, 2])) < tolerance
+
+
+def test_all_but_the_reach_is_spoken_at_once(hift: HiftGraphs, mel: Mel) -> None:
+    samples = HiftVocoder(hift).begin([0]).process(mel, last=False)
+    held = DECODER_REACH + PITCH_REACH
+    assert samples.size == (FRAMES - held) * FRAME_SAMPLES
+
+
+def test_samples_depend_on_no_frame_beyond_the_reach(
+    hift: HiftGraphs, mel: Mel
+) -> None:
+    normal = np.random.default_rng(0).normal(0, 0.1, FRAMES * FRAME_SAMPLES)
+    source = normal.astype(np.float32)
+    plain, start = hift.decode(mel, source), 100
+    other_mel, other_source = mel.copy(), source.copy()
+    other_mel[:, start:] = 0
+    other_source[start * FRAME_SAMPLES :] = 0
+    for changed in (hift.decode(other_mel, source), hift.decode(mel, other_source)):
+        differs = np.flatnonzero(np.abs(changed - plain) > 1e-7) // FRAME_SAMPLES
+        assert start - DECODER_REACH <= differs.min() < start
+    differs = np.flatnonzero(np.abs(hift.pitch(other_mel) - hift.pitch(mel)) > 1e-4)
+    assert start - PITCH_REACH <= differs.min() < start
+
+
+def test_no_run_is_longer_than_a_piece_and_its_context(
+    hift: HiftGraphs, mel: Mel
+) -> None:
+    watched = Watched(hift)
+    stream = HiftVocoder(watched, piece_frames=50).begin([0])
+    spoken(stream, np.tile(mel, 4), [300])
+    assert len(watched.frames) == 16
+    assert max(watched.frames) <= 50 + 2 * DECODER_REACH + PITCH_REACH
+
+
+@pytest.mark.parametrize("as_upstream", [False, True])
+def test_same_seed_speaks_the_same(
+    hift: HiftGraphs, mel: Mel, as_upstream: bool
+) -> None:
+    vocoder: Vocoder = HiftVocoder(hift, as_upstream=as_upstream)
+    first, second, other = (
+        np.concatenate(spoken(vocoder.begin(seed), mel, [90]))
+        for seed in ([3, 4], [3, 4], [3, 5])
+    )
+    np.testing.assert_array_equal(first, second)
+    assert first.shape == other.shape == (FRAMES * FRAME_SAMPLES,)
+    assert np.abs(first - other).max() > 1e-3
+
+
+@pytest.mark.parametrize("as_upstream", [False, True])
+def test_utterance_without_frames_is_silent(
+    hift: HiftGraphs, mel: Mel, as_upstream: bool
+) -> None:
+    stream = HiftVocoder(hift, as_upstream=as_upstream).begin([0])
+    assert stream.process(mel[:, :0], last=True).shape == (0,)
+
+
+def test_upstream_holds_twenty_frames_back(hift: HiftGraphs, mel: Mel) -> None:
+    pieces = spoken(
+        HiftVocoder(hift, as_upstream=True).begin([0]), mel, [90, 150, FRAMES]
+    )
+    assert [piece.size // FRAME_SAMPLES for piece in pieces] == [70, 60, 50, 20]
