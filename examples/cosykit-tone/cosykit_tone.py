@@ -1,4 +1,4 @@
-"""An example plug-in: an engine that hums and a text front end that shouts."""
+"""An example plug-in: an engine that hums, a front end that shouts, a kazoo."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,6 +11,8 @@ from cosykit.types import (
     Capabilities,
     EngineInfo,
     Language,
+    Mel,
+    Samples,
     Sentence,
     Span,
     SpeechRequest,
@@ -19,6 +21,9 @@ from cosykit.types import (
 
 RATE = 24_000
 LETTER_S = 0.08
+
+MEL_RATE = 22_050
+SAMPLES_PER_FRAME = 256
 
 
 class ToneEngine:
@@ -88,9 +93,48 @@ class ShoutFrontend:
         return [Sentence((Span(line, language or "en"),)) for line in lines]
 
 
+class KazooStream:
+    """One utterance of the kazoo."""
+
+    def __init__(self, pitch: float) -> None:
+        self._pitch = pitch
+        self._spoken = 0
+
+    def process(self, mel: Mel, *, last: bool) -> Samples:
+        """Buzz as loud as the mel says, 256 samples a frame; nothing is held back."""
+        loudness = np.repeat(np.exp(mel.mean(axis=0)), SAMPLES_PER_FRAME)
+        seconds = (self._spoken + np.arange(loudness.size)) / MEL_RATE
+        self._spoken += loudness.size
+        buzz = np.sign(np.sin(2 * np.pi * self._pitch * seconds))
+        samples: Samples = np.clip(loudness * buzz, -0.5, 0.5).astype(np.float32)
+        return samples
+
+
+class KazooVocoder:
+    """Speaks the mels of CosyVoice-300M with a buzz of one pitch."""
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second."""
+        return MEL_RATE
+
+    def begin(self, seed: Sequence[int]) -> KazooStream:
+        """Begin an utterance; its seed chooses the pitch."""
+        generator = np.random.default_rng(seed)
+        return KazooStream(generator.uniform(150, 250))
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
 def open_engine(model: str, settings: Settings) -> ToneEngine:
     """Open the engine; the entry point `tone`."""
     return ToneEngine()
+
+
+def open_vocoder(model: str, settings: Settings) -> KazooVocoder:
+    """Open the vocoder; the entry point `kazoo`."""
+    return KazooVocoder()
 
 
 def open_frontend(settings: TextSettings) -> ShoutFrontend:
