@@ -26,6 +26,10 @@ Precision = Annotated[
     str | None,
     typer.Option(help="auto, fp32, fp16, int8, int4.", show_default="configuration"),
 ]
+VocoderPrecision = Annotated[
+    str | None,
+    typer.Option(help="auto, fp32, fp16, int8.", show_default="configuration"),
+]
 Threads = Annotated[
     int | None,
     typer.Option(

@@ -16,6 +16,7 @@ from cosykit import __version__
 from cosykit.cli.bench import bench
 from cosykit.cli.config import config
 from cosykit.cli.context import Invocation
+from cosykit.cli.convert import convert
 from cosykit.cli.doctor import doctor
 from cosykit.cli.failures import told_failures
 from cosykit.cli.install import install
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (say, serve, install, voices, models, doctor, bench, config):
+for command in (say, serve, install, convert, voices, models, doctor, bench, config):
     app.command()(command)
 
 

@@ -12,7 +12,6 @@ from cosykit.cli.output import note, print_json, print_table
 
 if TYPE_CHECKING:
     from cosykit.hub.bundle import Bundle
-    from cosykit.spec import ModelSpec
 
 State = Literal["installed", "broken", "partial", "available"]
 
@@ -29,9 +28,9 @@ class ModelRow:
 
     id: str
     title: str
-    languages: tuple[str, ...]
-    sample_rate: int
-    state: State
+    languages: tuple[str, ...] = ()
+    sample_rate: int = 0
+    state: State = "available"
     precisions: tuple[str, ...] = ()
     size_bytes: int = 0
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -50,13 +49,15 @@ def models(
     json: Json = False,
 ) -> None:
     """List the models that can be installed and those that are, or remove one."""
+    from cosykit.hub.bundle import own_models
     from cosykit.spec import SPECS
 
     folder = load_configuration(context, {"models_dir": models_dir}).settings.models_dir
     if remove is not None:
         _remove(folder, remove)
         return
-    rows = [_row(spec, folder, verify=verify) for spec in SPECS.values()]
+    ids = (*SPECS, *own_models(folder))
+    rows = [_row(model, folder, verify=verify) for model in ids]
     if json:
         print_json([asdict(row) for row in rows])
     else:
@@ -83,17 +84,23 @@ def _print(rows: Sequence[ModelRow]) -> None:
     )
 
 
-def _row(spec: "ModelSpec", folder: Path, *, verify: bool) -> ModelRow:
+def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
     from cosykit.errors import ModelLoadError
-    from cosykit.hub.bundle import read_bundle
+    from cosykit.hub.bundle import MANIFEST, read_bundle, spec_of
     from cosykit.hub.staging import Staging
+    from cosykit.spec import SPECS
 
-    facts = (spec.id, spec.title, spec.languages, spec.sample_rate)
-    staging = Staging(folder, spec.id)
+    staging = Staging(folder, model)
+    spec = SPECS.get(model)
     try:
-        bundle = read_bundle(folder, spec.id)
+        spec = spec or spec_of(folder, model)
+        facts = (model, spec.title, spec.languages, spec.sample_rate)
+        bundle = read_bundle(folder, model)
     except ModelLoadError as error:
-        return ModelRow(*facts, "broken", problems={"manifest.json": error.message})
+        title = spec.title if spec else "Your own model"
+        return ModelRow(
+            model, title, state="broken", problems={MANIFEST: error.message}
+        )
     if bundle is None:
         begun_bytes = staging.size_bytes
         state: State = "partial" if begun_bytes else "available"
@@ -115,11 +122,11 @@ def _row(spec: "ModelSpec", folder: Path, *, verify: bool) -> ModelRow:
 def _wrong_sizes(bundle: "Bundle") -> dict[str, str]:
     """Compare sizes only: a list has to be quick, `--verify` compares the hashes."""
     found = {}
-    for path, digest in bundle.manifest.graphs.items():
-        graph = bundle.folder / path
-        if not graph.is_file():
+    for path, digest in bundle.manifest.files.items():
+        file = bundle.folder / path
+        if not file.is_file():
             found[path] = "missing"
-        elif graph.stat().st_size != digest.size_bytes:
+        elif file.stat().st_size != digest.size_bytes:
             found[path] = f"not {digest.size_bytes} bytes long"
     return found
 
@@ -141,10 +148,10 @@ def _refuse_broken(rows: Sequence[ModelRow]) -> None:
 
 def _remove(folder: Path, model: str) -> None:
     from cosykit.errors import NotFoundError
-    from cosykit.hub.bundle import remove_bundle
+    from cosykit.hub.bundle import own_models, remove_bundle
     from cosykit.hub.catalog import find_entry
 
-    name = find_entry(model).spec.id
+    name = model if model in own_models(folder) else find_entry(model).spec.id
     if not remove_bundle(folder, name):
         raise NotFoundError(
             f"{name} is not installed in {folder}",

@@ -25,7 +25,7 @@ def open_model(settings: "Settings") -> "Synthesizer":
     from cosykit.hub.bundle import read_bundle
     from cosykit.spec import LITE
 
-    model = choose_model(settings.model)
+    model = choose_model(settings.model, settings.models_dir)
     try:
         if model == LITE.id and read_bundle(settings.models_dir, model) is None:
             _install(model, settings)
@@ -44,11 +44,11 @@ def make_ready(settings: "Settings") -> None:
         ModelLoadError: It is missing or broken, and stays so.
     """
     from cosykit.engines.open import choose_model
-    from cosykit.hub.bundle import read_bundle
+    from cosykit.hub.bundle import own_models, read_bundle
     from cosykit.spec import LITE, SPECS
 
-    model = choose_model(settings.model)
-    if model not in SPECS:
+    model = choose_model(settings.model, settings.models_dir)
+    if model not in (*SPECS, *own_models(settings.models_dir)):
         return  # a plug-in's own model, which it looks after itself
     try:
         bundle = read_bundle(settings.models_dir, model)

@@ -15,8 +15,8 @@ from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.config import Settings, load_settings
 from cosykit.engines.embedded import install_embedded
 from cosykit.errors import PluginError
-from cosykit.hub.bundle import read_bundle
-from cosykit.hub.catalog import CATALOG, find_entry
+from cosykit.hub.bundle import read_bundle, spec_of
+from cosykit.hub.catalog import CATALOG
 from cosykit.plugins import load_plugin, plugin_names
 from cosykit.spec import LITE
 from cosykit.synthesis.pipeline import speak
@@ -174,10 +174,11 @@ def load(model: str | None = None, settings: Settings | None = None) -> Synthesi
         ConfigError: The configuration is wrong.
     """
     settings = settings or load_settings().settings
-    name = choose_model(model or settings.model)
+    name = choose_model(model or settings.model, settings.models_dir)
     if name == LITE.id and read_bundle(settings.models_dir, name) is None:
         install_embedded(settings.models_dir)
-    opened = load_plugin("cosykit.engines", _engine_of(name))(name, settings)
+    family = _engine_of(name, settings.models_dir)
+    opened = load_plugin("cosykit.engines", family)(name, settings)
     if not isinstance(opened, Engine):
         raise PluginError(
             f"the engine of {name!r} gave a {type(opened).__name__}",
@@ -186,20 +187,21 @@ def load(model: str | None = None, settings: Settings | None = None) -> Synthesi
     return Synthesizer(opened)
 
 
-def choose_model(requested: str) -> str:
+def choose_model(requested: str, models_dir: Path) -> str:
     """Resolve `auto` to a model id and check that any other one is known.
 
     Raises:
-        NotFoundError: Neither the catalogue nor a plug-in has the model.
+        NotFoundError: No catalogue, plug-in or folder in `models_dir` has the model.
+        ModelLoadError: It is of the user's own and its manifest cannot be read.
     """
     if requested == "auto":
         return LITE.id
-    _engine_of(requested)
+    _engine_of(requested, models_dir)
     return requested
 
 
-def _engine_of(model: str) -> str:
+def _engine_of(model: str, models_dir: Path) -> str:
     """Name the engine plug-in of a model: its family's, or one of the model's name."""
     if model not in CATALOG and model in plugin_names("cosykit.engines"):
         return model
-    return find_entry(model).spec.family
+    return spec_of(models_dir, model).family

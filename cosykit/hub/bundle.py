@@ -34,6 +34,7 @@ from cosykit.spec import (
     Precision,
 )
 
+MANIFEST = "manifest.json"
 SCHEMA_VERSION: Literal[1] = 1
 
 
@@ -50,6 +51,7 @@ class Manifest(BaseModel):
         source_files: Digest of every source file by its name.
         unexpected: What CosyKit knew of each source file that turned out another.
         levels: The precisions that were asked for, those of the last install last.
+        keeps_source: Whether the released files were to stay on the disk.
         graphs: Digest of every graph, and of its weights, by its path in the bundle.
         others: Digests of the other files that came with the model.
         facts: What the engine takes to know of the graphs.
@@ -69,6 +71,7 @@ class Manifest(BaseModel):
     source_files: Mapping[str, FileDigest]
     unexpected: Mapping[str, FileDigest] = {}
     levels: tuple[Level, ...] = ()
+    keeps_source: bool = False
     graphs: Mapping[str, FileDigest]
     others: Mapping[str, FileDigest] = {}
     facts: ModelFacts | None = None
@@ -161,7 +164,7 @@ def read_bundle(models_dir: Path, model: str) -> Bundle | None:
     """
     folder = models_dir / model
     try:
-        text = (folder / "manifest.json").read_text(encoding="utf-8")
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -173,9 +176,11 @@ def read_bundle(models_dir: Path, model: str) -> Bundle | None:
 
 
 def _broken_manifest(folder: Path, model: str, reason: str) -> ModelLoadError:
+    is_own = model not in CATALOG
+    command = f"convert DIR --name {model}" if is_own else f"install {model} --repair"
     return ModelLoadError(
-        f"{folder / 'manifest.json'} cannot be read: {reason}",
-        hint=f"Run: cosykit install {model} --repair",
+        f"{folder / MANIFEST} cannot be read: {reason}",
+        hint=f"Run: cosykit {command}",
     )
 
 
@@ -192,20 +197,34 @@ def spec_of(models_dir: Path, model: str) -> ModelSpec:
     if bundle is None:
         return find_entry(model).spec
     base = find_entry(bundle.manifest.base).spec
-    return replace(base, id=model, title=f"Your own model, of the kind of {base.id}")
+    facts = bundle.manifest.facts
+    return replace(
+        base,
+        id=model,
+        title=f"Your own model, of the kind of {base.id}",
+        sample_rate=facts.sample_rate if facts else base.sample_rate,
+        modes=facts.modes if facts else base.modes,
+    )
 
 
 def own_models(models_dir: Path) -> tuple[str, ...]:
     """List the models in the folder that are not of the catalogue."""
-    manifests = sorted(models_dir.glob("*/manifest.json"))
+    try:
+        manifests = sorted(models_dir.glob(f"*/{MANIFEST}"))
+    except OSError:  # who opens a model there is told why that fails
+        return ()
     names = (manifest.parent.name for manifest in manifests)
     return tuple(n for n in names if n not in CATALOG and not n.startswith("."))
 
 
 def write_manifest(models_dir: Path, manifest: Manifest) -> Bundle:
     """Seal a bundle: from now on it counts as installed."""
-    folder = models_dir / manifest.model
-    with replacing(folder / "manifest.json") as temporary:
+    return seal(models_dir / manifest.model, manifest)
+
+
+def seal(folder: Path, manifest: Manifest) -> Bundle:
+    """Write a manifest into a folder that is not, or not yet, in its place."""
+    with replacing(folder / MANIFEST) as temporary:
         temporary.write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
     return Bundle(folder, manifest)
 
@@ -222,7 +241,7 @@ def remove_bundle(models_dir: Path, model: str) -> bool:
     if not folder.is_dir():
         return False
     try:
-        (folder / "manifest.json").unlink(missing_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(folder)
     except OSError as error:
         raise translate_os_error(error, folder) from error

@@ -104,6 +104,14 @@ _SFT_DIGESTS = {
     ),
 }
 
+# What an own model of the user's consists of, in a folder of the user's.
+OWN_SOURCE = HubSource(
+    huggingface="",
+    modelscope="",
+    files=_CHECKPOINTS,
+    optional=("spk2info.pt", *_CLONING),
+)
+
 CATALOG: Mapping[str, CatalogEntry] = MappingProxyType(
     {
         entry.spec.id: entry

@@ -82,7 +82,7 @@ def _on_the_disk(
 ) -> SourceFiles | None:
     """Take what an earlier call has gathered, if that is all that is wanted now."""
     listing = staging.listing()
-    if listing is None or listing.asked != revision:
+    if listing is None or revision not in (listing.asked, listing.revision):
         return None
     for place in candidates:
         if (place.hub.name, place.repository) == (listing.hub, listing.repository):

@@ -1,7 +1,7 @@
 """The released files of a model, whole and checked, as conversion takes them."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,9 +54,17 @@ class SourceFiles:
 
 
 def use_folder(
-    source: HubSource, folder: Path, *, strict: bool, say: Say = silent
+    source: HubSource,
+    folder: Path,
+    *,
+    strict: bool,
+    only: Collection[str] | None = None,
+    say: Say = silent,
 ) -> SourceFiles:
     """Take the files from a folder in the released layout, where they stay.
+
+    Args:
+        only: Names of the files to take; None for all that the model needs.
 
     Raises:
         InputError: There is no such folder.
@@ -66,7 +74,8 @@ def use_folder(
     """
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}", param="from")
-    wanted = [*source.files, *(n for n in source.optional if (folder / n).is_file())]
+    there = (name for name in source.optional if (folder / name).is_file())
+    wanted = [n for n in (*source.files, *there) if only is None or n in only]
     missing = [name for name in wanted if not (folder / name).is_file()]
     if missing:
         raise ModelLoadError(

@@ -16,7 +16,7 @@ from cosykit import __version__
 from cosykit.config.schema import HubSettings, ServerSettings, Settings
 from cosykit.engines.open import choose_model, load
 from cosykit.errors import CosykitError, ModelLoadError
-from cosykit.hub.bundle import read_bundle
+from cosykit.hub.bundle import own_models, read_bundle
 from cosykit.hub.catalog import CATALOG
 from cosykit.hub.http import responds
 from cosykit.hub.hubs import configured_hubs, is_offline
@@ -102,7 +102,7 @@ def _runtime(settings: Settings) -> Iterator[Finding]:
 def _models(settings: Settings) -> Iterator[Finding]:
     folder = settings.models_dir
     found = False
-    for model in CATALOG:
+    for model in (*CATALOG, *own_models(folder)):
         try:
             bundle = read_bundle(folder, model)
             if bundle is None:
@@ -129,7 +129,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
 def _session(settings: Settings) -> Iterator[Finding]:
     """Load the configured model to see what the runtime really uses."""
     try:
-        model = choose_model(settings.model)
+        model = choose_model(settings.model, settings.models_dir)
         if model in CATALOG and read_bundle(settings.models_dir, model) is None:
             return
         with load(model, settings) as tts:

@@ -9,16 +9,15 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from cosykit import __version__
-from cosykit.hub.bundle import Manifest, write_manifest
+from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.hub.catalog import CATALOG, HubSource
-from cosykit.hub.verify import digest_of
 from tests.cli.conftest import Outcome, Run
+from tests.convert.recorded import FOLDER
 from tests.hub.hub_server import (
     Change,
     HubServer,
@@ -31,13 +30,8 @@ from tests.hub.hub_server import (
 
 MODEL = "cosyvoice-300m-sft"
 SOURCE = CATALOG[MODEL].source
-FILES = {
-    "llm.pt": bytes(range(256)) * 1_000,
-    "flow.pt": b"flow" * 500,
-    "hift.pt": b"hift" * 500,
-    "spk2info.pt": b"voices",
-    "cosyvoice.yaml": b"sample_rate: 22050\n",
-}
+NAMES = ("llm.pt", "flow.pt", "hift.pt", "spk2info.pt", "cosyvoice.yaml")
+FILES = {name: (FOLDER / name).read_bytes() for name in NAMES}
 WEIGHTS = "* storage llm.pt"
 
 
@@ -71,10 +65,22 @@ def fetched(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in paths if p.name != "listing.json"}
 
 
-def files_are_whole(outcome: Outcome, folder: Path) -> bool:
-    """Tell whether an install came as far as conversion, which there is none of yet."""
-    assert "cannot convert" in outcome.err, outcome.err
-    return fetched(folder) == FILES
+def bundle_of(folder: Path, model: str = MODEL) -> Bundle:
+    bundle = read_bundle(folder / "models", model)
+    assert bundle
+    return bundle
+
+
+def is_installed(outcome: Outcome, folder: Path) -> bool:
+    """Tell whether a bundle is whole, was made of these files, and left nothing."""
+    assert outcome.code == 0, outcome.err
+    bundle = bundle_of(folder)
+    assert not bundle.problems()
+    kept = {path.name for path in bundle.folder.iterdir()}
+    assert kept == {"manifest.json", "cosyvoice.yaml", "voices", "fp32", "int8"}
+    return {
+        name: digest.size_bytes for name, digest in bundle.manifest.source_files.items()
+    } == {name: len(content) for name, content in FILES.items()}
 
 
 def start(
@@ -101,13 +107,14 @@ def test_model_is_fetched_and_every_tenth_told(
     run: Run, folder: Path, hub: HubServer
 ) -> None:
     outcome = run("install", MODEL)
-    assert files_are_whole(outcome, folder)
+    assert is_installed(outcome, folder)
     assert "Downloaded 100 %" in outcome.err
+    assert "now int8/lm.onnx" in outcome.err
 
 
 def test_file_that_is_not_the_known_one_is_said(run: Run, hub: HubServer) -> None:
     said = run("install", MODEL).err
-    assert "flow.pt, hift.pt, llm.pt in FunAudioLLM/CosyVoice-300M-SFT" in said
+    assert "llm.pt, hift.pt, flow.pt in FunAudioLLM/CosyVoice-300M-SFT" in said
 
 
 def test_strict_refuses_it(run: Run, folder: Path, hub: HubServer) -> None:
@@ -118,7 +125,7 @@ def test_strict_refuses_it(run: Run, folder: Path, hub: HubServer) -> None:
 
 
 def test_flag_names_the_hub(run: Run, folder: Path, hub: HubServer) -> None:
-    assert files_are_whole(run("install", MODEL, "--source", "modelscope"), folder)
+    assert is_installed(run("install", MODEL, "--source", "modelscope"), folder)
     assert not hub.asked("huggingface *")
     assert run("install", MODEL, "--source", "github").code == 3
 
@@ -126,13 +133,19 @@ def test_flag_names_the_hub(run: Run, folder: Path, hub: HubServer) -> None:
 def test_flags_name_repository_and_revision(
     run: Run, folder: Path, hub: HubServer
 ) -> None:
-    hub.repositories["me/copy"] = {**FILES, "llm.pt": b"mine"}
+    hub.repositories["me/copy"] = dict(FILES)
     commit = hub.commit("me/copy")
-    run("install", MODEL, "--repo", "me/copy", "--revision", commit)
-    assert fetched(folder)["llm.pt"] == b"mine"
+    outcome = run("install", MODEL, "--repo", "me/copy", "--revision", commit)
+    assert is_installed(outcome, folder)
+    manifest = bundle_of(folder).manifest
+    assert (manifest.repository, manifest.revision) == ("me/copy", commit)
+
+
+def test_repository_needs_an_owner_and_a_name(run: Run, hub: HubServer) -> None:
     outcome = run("install", MODEL, "--repo", "../me")
     assert outcome.code == 2
     assert "OWNER/NAME" in outcome.err
+    assert not hub.requests
 
 
 def test_folder_stands_in_for_a_hub(
@@ -142,9 +155,10 @@ def test_folder_stands_in_for_a_hub(
     released.mkdir()
     for name, content in FILES.items():
         (released / name).write_bytes(content)
-    outcome = run("install", MODEL, "--from", str(released))
-    assert f"Its files are whole in {released}" in outcome.err
+    assert is_installed(run("install", MODEL, "--from", str(released)), folder)
     assert not hub.requests
+    assert {path.name for path in released.iterdir()} == set(NAMES)
+    run("models", "--remove", MODEL)
     (released / "llm.pt").unlink()
     outcome = run("install", MODEL, "--from", str(released))
     assert outcome.code == 4
@@ -181,7 +195,7 @@ def test_failing_hub_is_told_with_code_8(
     assert "Traceback" not in outcome.err
     assert not (folder / "models" / MODEL / "manifest.json").exists()
     hub.heal()
-    assert files_are_whole(run("install", MODEL), folder)
+    assert is_installed(run("install", MODEL), folder)
 
 
 def test_offline_is_told_with_code_8(run: Run, folder: Path, hub: HubServer) -> None:
@@ -208,7 +222,7 @@ def test_killed_install_is_continued(
     if number == signal.SIGINT:
         assert "goes on where this one was" in error
     hub.requests.clear()
-    assert files_are_whole(run("install", MODEL), folder)
+    assert is_installed(run("install", MODEL), folder)
     (request,) = hub.asked(WEIGHTS)
     assert request.headers["Range"] == "bytes=100000-"
 
@@ -223,10 +237,10 @@ def test_two_installs_at_once_fetch_once(folder: Path, hub: HubServer) -> None:
     lines = iter(second.stderr.readline, "")
     assert any("Waiting for another process" in line for line in lines)
     hub.released.set()  # the first one's connection ends, it continues
-    for process in (first, second):
-        _, error = process.communicate(timeout=30)
-        assert "cannot convert" in error
-    assert fetched(folder) == FILES
+    for process, done in ((first, "is installed"), (second, "was there and is whole")):
+        out, error = process.communicate(timeout=30)
+        assert process.returncode == 0, error
+        assert done in out
     for name in FILES:
         assert len(hub.asked(f"* file {name}")) == (2 if name == "llm.pt" else 1)
 
@@ -237,7 +251,7 @@ def test_full_disk_is_told_and_the_rest_fetched_later(
     """A limit on the size of files stands in for a disk: both fail in `write`."""
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
 
     process = start("install", MODEL, before=limit)
     _, error = process.communicate(timeout=20)
@@ -245,9 +259,9 @@ def test_full_disk_is_told_and_the_rest_fetched_later(
     assert "llm.pt" in error
     assert "cannot be written: File too large" in error
     hub.requests.clear()
-    assert files_are_whole(run("install", MODEL), folder)
+    assert is_installed(run("install", MODEL), folder)
     (request,) = hub.asked(WEIGHTS)
-    assert request.headers["Range"] == "bytes=150000-"
+    assert request.headers["Range"] == "bytes=500000-"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /sys")
@@ -270,9 +284,9 @@ def test_terminal_shows_a_bar_a_file_and_a_total(folder: Path, hub: HubServer) -
     )
     os.close(terminal)
     shown = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(read_to_end(screen)).decode())
-    assert process.wait(timeout=20) == 4
-    for name, size in (("total", "260.0"), ("llm.pt", "256.0"), ("flow.pt", "2.0")):
-        assert re.search(rf"{re.escape(name)} .*{size}/{size} kB", shown), name
+    assert process.wait(timeout=20) == 0
+    for name, size in (("total", "5.9"), ("llm.pt", "1.3"), ("conversion", "6.8")):
+        assert re.search(rf"{re.escape(name)} .*{size}/{size} MB", shown), name
     assert re.search(r"[kM]B/s.* 0:00:00", shown)
 
 
@@ -284,26 +298,6 @@ def read_to_end(screen: int) -> Iterator[bytes]:
         pass
     finally:
         os.close(screen)
-
-
-def seal(folder: Path) -> Path:
-    """Make a bundle of what has been fetched; give its graph."""
-    graph = folder / "models" / MODEL / "int8" / "lm.onnx"
-    graph.parent.mkdir(parents=True)
-    graph.write_bytes(b"graph")
-    sources = source_folder(folder)
-    names: Sequence[str] = tuple(FILES) if sources.exists() else ()
-    write_manifest(
-        folder / "models",
-        Manifest(
-            model=MODEL,
-            source="a test",
-            source_files={name: digest_of(sources / name) for name in names},
-            graphs={"int8/lm.onnx": digest_of(graph)},
-            converter=__version__,
-        ),
-    )
-    return graph
 
 
 def states(outcome: Outcome) -> dict[str, str]:
@@ -320,45 +314,94 @@ def test_models_tells_a_begun_download(run: Run, folder: Path, hub: HubServer) -
 
 
 def test_verify_finds_a_changed_graph(run: Run, folder: Path, hub: HubServer) -> None:
-    graph = seal(folder)
+    run("install", MODEL)
     assert run("models", "--verify").code == 0
-    graph.write_bytes(b"grape")
+    flip_a_bit(bundle_of(folder).graph("int8", "lm.onnx.data"))
     assert run("models").code == 0
     outcome = run("models", "--verify", "--json")
     assert outcome.code == 4
     assert states(outcome)[MODEL] == "broken"
-    assert f"{MODEL}: int8/lm.onnx: its SHA-256" in outcome.err
+    assert f"{MODEL}: int8/lm.onnx.data: its SHA-256" in outcome.err
     assert f"cosykit install {MODEL} --repair" in outcome.err
 
 
-def test_verify_finds_a_changed_source_file_and_repair_fetches_no_more(
-    run: Run, folder: Path, hub: HubServer
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def requested(hub: HubServer) -> list[str]:
+    return [
+        one.label.removeprefix("huggingface file ") for one in hub.asked("* file *")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("int8/lm.onnx", "llm.pt"),
+        ("int8/estimator.onnx.data", "flow.pt"),
+        ("fp32/vocoder.onnx.data", "hift.pt"),
+        ("voices/zh_female.npz", "spk2info.pt"),
+        ("cosyvoice.yaml", "cosyvoice.yaml"),
+    ],
+)
+def test_repair_fetches_only_what_a_broken_file_was_made_of(
+    run: Run, folder: Path, hub: HubServer, path: str, source: str
 ) -> None:
     run("install", MODEL)
-    seal(folder)
-    assert run("models", "--verify").code == 0
-    (source_folder(folder) / "flow.pt").write_bytes(b"flaw" * 500)
+    before = bundle_of(folder).manifest
+    flip_a_bit(folder / "models" / MODEL / path)
+    hub.requests.clear()
+    outcome = run("install", MODEL, "--repair")
+    assert "is repaired" in outcome.out
+    assert is_installed(outcome, folder)
+    assert requested(hub) == [source]
+    assert bundle_of(folder).manifest == before
+    assert "was there and is whole" in run("install", MODEL, "--repair").out
+
+
+def test_broken_manifest_is_repaired(run: Run, folder: Path, hub: HubServer) -> None:
+    run("install", MODEL)
+    (folder / "models" / MODEL / "manifest.json").write_text("{")
+    assert is_installed(run("install", MODEL, "--repair"), folder)
+
+
+def test_kept_source_is_verified_and_mended(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL, "--keep-source")
+    assert fetched(folder) == FILES
+    flip_a_bit(source_folder(folder) / "flow.pt")
     outcome = run("models", "--verify")
     assert outcome.code == 4
     assert f"{MODEL}: source/flow.pt:" in outcome.err
     hub.requests.clear()
-    outcome = run("install", MODEL, "--repair")
-    assert outcome.code == 0
-    assert "is repaired" in outcome.out
-    assert [one.label for one in hub.asked("* file *")] == ["huggingface file flow.pt"]
+    assert "is repaired" in run("install", MODEL, "--repair").out
+    assert requested(hub) == ["flow.pt"]
     assert fetched(folder) == FILES
-    assert "was there and is whole" in run("install", MODEL, "--repair").out
+
+
+def test_kept_source_serves_another_precision(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL, "--keep-source")
+    configure(folder, hub, offline=True)
+    hub.requests.clear()
+    assert run("install", MODEL, "--precision", "fp32").code == 0
+    assert not hub.requests
+    assert fetched(folder) == FILES
 
 
 def test_repair_refuses_content_that_the_bundle_was_not_made_from(
     run: Run, folder: Path, hub: HubServer
 ) -> None:
-    run("install", MODEL)
-    seal(folder)
-    (source_folder(folder) / "flow.pt").write_bytes(b"flaw" * 500)
+    run("install", MODEL, "--source", "modelscope")
+    flip_a_bit(bundle_of(folder).graph("int8", "estimator.onnx.data"))
     for files in hub.repositories.values():
         files["flow.pt"] = b"flux" * 500
-    outcome = run("install", MODEL, "--repair")
+    outcome = run("install", MODEL, "--repair", "--source", "modelscope")
     assert outcome.code == 4
     assert "no longer has the flow.pt" in outcome.err
 
@@ -366,7 +409,8 @@ def test_repair_refuses_content_that_the_bundle_was_not_made_from(
 def test_installed_model_is_not_replaced_by_another_revision(
     run: Run, folder: Path, hub: HubServer
 ) -> None:
-    seal(folder)
+    run("install", MODEL)
+    hub.requests.clear()
     outcome = run("install", MODEL, "--revision", "v2")
     assert outcome.code == 0
     assert f"cosykit models --remove {MODEL}" in outcome.err
@@ -378,3 +422,33 @@ def test_repair_of_what_is_not_installed_adds_nothing(run: Run, hub: HubServer) 
     assert outcome.code == 2
     assert "nothing to repair" in outcome.err
     assert not hub.requests
+
+
+def test_another_precision_is_added_and_shares_what_is_equal(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL)
+    inodes = {p: p.stat().st_ino for p in (folder / "models").rglob("*.data")}
+    hub.requests.clear()
+    outcome = run("install", MODEL, "--precision", "int4")
+    assert "has what was asked for" in outcome.out
+    assert requested(hub) == ["llm.pt"]
+    bundle = bundle_of(folder)
+    assert bundle.precisions == ("int4", "int8")
+    bundle.check()
+    assert [path.name for path in (bundle.folder / "int4").iterdir()] == [
+        "lm.onnx",
+        "lm.onnx.data",
+    ]
+    assert inodes == {p: p.stat().st_ino for p in inodes}
+
+
+def test_vocoder_has_a_precision_of_its_own(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL)
+    hub.requests.clear()
+    outcome = run("install", MODEL, "--vocoder-precision", "int8")
+    assert "Precision int8 with the vocoder at int8" in outcome.err
+    assert requested(hub) == ["hift.pt"]
+    assert bundle_of(folder).graph("int8", "vocoder.onnx").is_file()

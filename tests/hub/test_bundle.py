@@ -72,8 +72,11 @@ def test_broken_manifest_names_the_repair(
     bundle: Bundle, tmp_path: Path, text: bytes
 ) -> None:
     (bundle.folder / "manifest.json").write_bytes(text)
-    with pytest.raises(ModelLoadError, match="cosykit install toy --repair"):
+    with pytest.raises(ModelLoadError, match="cosykit convert DIR --name toy"):
         read_bundle(tmp_path, "toy")
+    bundle.folder.rename(tmp_path / "lite")
+    with pytest.raises(ModelLoadError, match="cosykit install lite --repair"):
+        read_bundle(tmp_path, "lite")
 
 
 def test_removed_model_is_gone(bundle: Bundle, tmp_path: Path) -> None:
@@ -124,7 +127,7 @@ def test_own_model_is_what_it_was_made_like(own: Bundle, tmp_path: Path) -> None
     assert own_models(tmp_path) == ("mine",)
     spec = spec_of(tmp_path, "mine")
     assert (spec.id, spec.family) == ("mine", "cosyvoice")
-    assert spec.modes == COSYVOICE_300M_SFT.modes
+    assert spec.modes == FACTS.modes
     assert spec_of(tmp_path, "lite") == LITE
 
 
