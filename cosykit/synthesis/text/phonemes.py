@@ -5,9 +5,12 @@ import threading
 from typing import Protocol
 
 from cosykit.errors import InputError
-from cosykit.synthesis.text.english.beside_mandarin import beside_mandarin
 from cosykit.types import Language, Sentence, Span
 
+ENGLISH_WORD = "‹"
+"""Stands before every English word of a sentence that has Chinese in it."""
+
+_WORD = re.compile(r"(?<!\S)(?=[^\W\d]|[ˈˌ])")
 _SPACE_BEFORE_MARK = re.compile(r" +(?=[,.;:!?…])")
 
 
@@ -41,16 +44,20 @@ class Phonemizer:
     def _span(self, span: Span, beside_zh: bool) -> str:
         if span.reading is None:
             phonemes = self._for(span.language).phonemes(span.text)
-            if beside_zh and span.language == "en":
-                return beside_mandarin(phonemes)
-            return phonemes
-        if span.reading.startswith("/"):
-            return span.reading.strip("/")
+        elif span.reading.startswith("/"):
+            phonemes = span.reading.strip("/")
+        else:
+            return self._pinyin(span.reading)
+        if beside_zh and span.language == "en":
+            return _WORD.sub(ENGLISH_WORD, phonemes)
+        return phonemes
+
+    def _pinyin(self, reading: str) -> str:
         from cosykit.synthesis.text.mandarin.phonemizer import MandarinPhonemizer
 
         mandarin = self._for("zh")
         assert isinstance(mandarin, MandarinPhonemizer)
-        return mandarin.reading(span.reading)
+        return mandarin.reading(reading)
 
     def _for(self, language: Language) -> _LanguagePhonemizer:
         with self._lock:

@@ -4,7 +4,7 @@ import pytest
 
 from cosykit.engines.lite.symbols import symbol_ids
 from cosykit.errors import InputError
-from cosykit.synthesis.text.phonemes import Phonemizer
+from cosykit.synthesis.text.phonemes import ENGLISH_WORD, Phonemizer
 from cosykit.types import Sentence, Span
 
 
@@ -16,8 +16,7 @@ def phonemizer() -> Phonemizer:
 def test_each_span_is_read_in_its_language(phonemizer: Phonemizer) -> None:
     spans = (Span("请打开 ", "zh"), Span("Windows", "en"), Span("。", "zh"))
     phonemes = phonemizer.phonemes(Sentence(spans))
-    assert "wˈɪndOz" in phonemes
-    assert phonemes.endswith("wˈɪndOz.")
+    assert phonemes.endswith(" ‹wˈɪndOz.")
     assert phonemes.startswith("ʨʰ")
 
 
@@ -45,4 +44,14 @@ def test_all_symbols_are_the_models(phonemizer: Phonemizer) -> None:
         Span("Hello, world; it's fine…", "en"),
     )
     phonemes = phonemizer.phonemes(Sentence(spans))
-    assert set(phonemes) <= set(symbol_ids())
+    assert set(phonemes) <= {*symbol_ids(), ENGLISH_WORD}
+
+
+def test_english_words_are_marked_beside_chinese_only(phonemizer: Phonemizer) -> None:
+    english = Span("yes, I do", "en")
+    own = Span("CosyKit", "en", "/kˈOzikɪt/")
+    chinese = Span("他说", "zh")
+    assert phonemizer.phonemes(Sentence((chinese, english))).count(ENGLISH_WORD) == 3
+    assert phonemizer.phonemes(Sentence((chinese, own))).endswith(" ‹kˈOzikɪt")
+    assert ENGLISH_WORD not in phonemizer.phonemes(Sentence((english, own)))
+    assert ENGLISH_WORD not in phonemizer.phonemes(Sentence((chinese,)))

@@ -21,7 +21,7 @@ _DIGITS = "영일이삼사오육칠팔구"
 _SPELT = str.maketrans(dict(zip("0123456789", "공일이삼사오육칠팔구", strict=True)))
 _POWERS = ((1000, "천"), (100, "백"), (10, "십"))
 _MYRIADS = ("", "만", "억", "조", "경")
-_LARGEST = 10 ** (4 * len(_MYRIADS)) - 1
+_MOST_DIGITS = 4 * len(_MYRIADS)
 
 _NATIVE = ("", "한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉")
 _NATIVE_TENS = (
@@ -62,9 +62,7 @@ def normalize_korean(text: str) -> str:
 
 
 def read_integer(value: int) -> str:
-    """Read a number with the names that came from Chinese; too long, by digits."""
-    if value > _LARGEST:
-        return _spell(str(value))
+    """Read a number below 10**20 with the names that came from Chinese."""
     return " ".join(_groups(value)) or _DIGITS[0]
 
 
@@ -105,9 +103,13 @@ def _number(number: str) -> str:
     whole, _, fraction = number.partition(".")
     if not fraction:
         is_code = len(whole) > 1 and whole[0] == "0"
-        return _spell(whole) if is_code else read_integer(int(whole))
+        return _spell(whole) if is_code else _integer(whole)
     decimals = "".join(_DIGITS[int(digit)] for digit in fraction)
-    return f"{read_integer(int(whole))} 점 {decimals}"
+    return f"{_integer(whole)} 점 {decimals}"
+
+
+def _integer(digits: str) -> str:
+    return _spell(digits) if len(digits) > _MOST_DIGITS else read_integer(int(digits))
 
 
 def _count(match: re.Match[str]) -> str:
@@ -148,7 +150,7 @@ _RULES: tuple[Rule, ...] = (
         lambda m: f"{int(m[1])}시 {int(m[2])}분" if int(m[2]) else f"{int(m[1])}시",
     ),
     rule(rf"(?<![\w.)-])-(?={NUMBER})", "마이너스 "),
-    rule(rf"({NUMBER}) ?[~∼] ?(?=\d)", r"\1에서 "),
+    rule(rf"{NUMBER_START}({NUMBER}) ?[~∼] ?(?=\d)", r"\1에서 "),
     rule(rf"([{_CURRENCIES}]) ?({NUMBER}{NUMBER_END})", r"\2\1"),
     rule(rf"{NUMBER_START}({NUMBER}) ?({one_of(_UNITS)})(?![A-Za-z])", _measure),
     rule(rf"{NUMBER_START}(0?[1-9]|1[0-2])월", _month),

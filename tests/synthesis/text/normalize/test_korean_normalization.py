@@ -42,6 +42,7 @@ from cosykit.synthesis.text.normalize.korean import normalize_korean
         ("iPhone 15", "iPhone 십오"),
         ("A4 용지", "A4 용지"),
         ("1" * 21, "일" * 21),
+        ("2" * 5000 + ".5", "이" * 5000 + " 점 오"),
     ],
 )
 def test_numbers_are_written_out(text: str, spoken: str) -> None:
