@@ -6,8 +6,6 @@
     graph.output("y", y, np.float32, ("batch", 512))
     graph.save(path)
 
-Weights go into one file beside the graph, aligned so that a loader can map them.
-
 A graph has a precision, which its layers ask for: `layers/product.py` chooses the kind
 of its products by it. At fp16 its weights and numbers are float16; inputs and outputs
 stay float32, so a builder lowers what enters, and widens what leaves or is sensitive.
@@ -19,16 +17,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO
 
 import numpy as np
 import onnx
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from onnx import helper
 
+from cosykit.convert.weight_file import Tensor, WeightFile
 from cosykit.spec import Precision
 
-Tensor = NDArray[np.generic]
 Attribute = int | float | str | Sequence[int] | Sequence[float]
 Weight = Tensor | Callable[[], Tensor]
 Dimension = int | str
@@ -36,10 +33,6 @@ Dimension = int | str
 
 OPSET = 20
 CONTRIB = "com.microsoft"
-# Constants up to here stay inside the graph file; ONNX Runtime folds with them.
-_INLINE_BYTES = 1024
-# Pages are mapped whole, so weights start on a page.
-_ALIGNMENT = 4096
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
@@ -342,7 +335,7 @@ class Graph:
         """
         save_together({path: self}, path.with_name(path.name + ".data"))
 
-    def write(self, path: Path, store: "WeightStore") -> None:
+    def write(self, path: Path, store: WeightFile) -> None:
         """Write the graph, and its weights into a file that others may share."""
         tensors = [
             tensor
@@ -387,34 +380,9 @@ def save_together(
     """
     total = len({names for graph in graphs.values() for names in graph.weight_names})
     with weights.open("wb") as file:
-        store = WeightStore(file, lambda stored: report(stored / total))
+        store = WeightFile(file, lambda stored: report(stored / total))
         for path, graph in graphs.items():
             graph.write(path, store)
-
-
-class WeightStore:
-    """Appends weights to a file, and tells where they are.
-
-    Args:
-        report: Hears how many groups of weights are stored.
-    """
-
-    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
-        self._file = file
-        self._report = report
-        self._tensors: dict[tuple[str, ...], Sequence[onnx.TensorProto]] = {}
-
-    def stored(
-        self, names: tuple[str, ...], compute: Callable[[], Sequence[Tensor]]
-    ) -> Sequence[onnx.TensorProto]:
-        """Store weights, unless they are there already."""
-        if names not in self._tensors:
-            self._tensors[names] = [
-                _stored(name, array, self._file)
-                for name, array in zip(names, compute(), strict=True)
-            ]
-            self._report(len(self._tensors))
-        return self._tensors[names]
 
 
 def _described(
@@ -422,36 +390,3 @@ def _described(
 ) -> onnx.ValueInfoProto:
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return helper.make_tensor_value_info(name, kind, list(shape))
-
-
-def _stored(name: str, array: Tensor, file: BinaryIO) -> onnx.TensorProto:
-    if array.nbytes <= _INLINE_BYTES:
-        return _inline(name, array)
-    return _write(name, array, file)
-
-
-def _inline(name: str, array: Tensor) -> onnx.TensorProto:
-    tensor = _header(name, array)
-    tensor.raw_data = np.ascontiguousarray(array).tobytes()
-    return tensor
-
-
-def _write(name: str, array: Tensor, file: BinaryIO) -> onnx.TensorProto:
-    """Append a weight to the data file and refer to it there."""
-    file.write(b"\0" * (-file.tell() % _ALIGNMENT))
-    offset = file.tell()
-    file.write(np.ascontiguousarray(array).data)
-    tensor = _header(name, array)
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (
-        ("location", Path(file.name).name),
-        ("offset", str(offset)),
-        ("length", str(array.nbytes)),
-    ):
-        tensor.external_data.add(key=key, value=value)
-    return tensor
-
-
-def _header(name: str, array: Tensor) -> onnx.TensorProto:
-    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-    return onnx.TensorProto(name=name, data_type=kind, dims=array.shape)
