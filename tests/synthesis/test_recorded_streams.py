@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.synthesis.flow.chunks import UPSTREAM, WHOLE, Chunks, Schedule
+from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM, WHOLE, Chunks, Schedule
 from cosykit.synthesis.flow.model import Flow, FlowPart
-from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream
+from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
+from cosykit.synthesis.flow.stretch import frames_of
 from cosykit.synthesis.vocoder.faded import FadedStream
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
+from cosykit.synthesis.vocoder.hift import HiftVocoder
 from cosykit.synthesis.vocoder.seamless import SeamlessStream
 from cosykit.types import Mel, Samples, VocoderStream
 from tests.convert.recorded import FOLDER, greatest_difference
@@ -160,3 +162,18 @@ def test_whole_utterance_is_that_of_upstream(
     ((mel, last),) = mels(flow, stream, wanted["token"][0], WHOLE)
     samples = vocoder.process(mel, last=last)
     assert greatest_difference(samples, wanted[f"{name}.audio0"][0]) < 1e-3
+
+
+def test_default_stream_has_no_seams(flow: Flow, hift: HiftGraphs) -> None:
+    arrays = recorded("stream_sft")
+    stream = FlowStream(prompt_of(arrays), drawn_noise([1], 80))
+    chunks = list(mels(flow, stream, arrays["token"][0], DEFAULT))
+    vocoder, alone = (HiftVocoder(hift).begin([2]) for _ in range(2))
+    audio = [vocoder.process(mel, last=last) for mel, last in chunks]
+    joined = np.concatenate(audio)
+    whole = np.concatenate([mel for mel, _ in chunks], axis=1)
+    assert joined.size == frames_of(365) * 256
+    assert greatest_difference(joined, alone.process(whole, last=True)) < 1e-3
+    jumps = np.abs(np.diff(joined))
+    joins = np.cumsum([samples.size for samples in audio])[:-1]
+    assert jumps[joins - 1].max() < np.quantile(jumps, 0.999)

@@ -19,6 +19,7 @@ Array = NDArray[np.float32]
 
 # Share of a batch that may be padding.
 _MAX_PADDING = 0.2
+BATCH_FRAMES = 1600
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Flow:
     Args:
         ragged: The estimator for sequences of different lengths; without it each
             sequence runs alone.
+        batch_frames: The most frames that run together, padding included; a longer
+            sequence runs alone.
     """
 
     def __init__(
@@ -64,10 +67,13 @@ class Flow:
         length_regulator: Session,
         estimator: Session,
         ragged: Session | None = None,
+        *,
+        batch_frames: int = BATCH_FRAMES,
     ) -> None:
         self._encoder = encoder
         self._length_regulator = length_regulator
         self._estimator, self._ragged = estimator, ragged
+        self._batch_frames = batch_frames
 
     def process(self, parts: Sequence[FlowPart]) -> Sequence[Mel]:
         """Give the frames that are ready of each part, after the fades."""
@@ -113,7 +119,9 @@ class Flow:
         if self._ragged is None:
             return False
         lengths = [frames[place] for place in batch]
-        return sum(lengths) >= (1 - _MAX_PADDING) * len(batch) * max(lengths)
+        padded = len(batch) * max(lengths)
+        full_enough = sum(lengths) >= (1 - _MAX_PADDING) * padded
+        return full_enough and padded <= self._batch_frames
 
     def _prepared(self, part: FlowPart) -> _Prepared:
         stream, prompt = part.stream, part.stream.prompt

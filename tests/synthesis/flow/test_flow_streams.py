@@ -97,6 +97,16 @@ def test_similar_lengths_share_a_run_and_others_do_not(
     assert alone.runs[10:] == [(6, frames_of(30))] * 10
 
 
+def test_batch_has_a_bound(flow_sessions: Sequence[Session]) -> None:
+    encoder, regulator, estimator, ragged = flow_sessions
+    counting = Counting(estimator)
+    flow = Flow(encoder, regulator, counting, ragged, batch_frames=100)
+    parts = [FlowPart(stream(), random_tokens(n), True) for n in (20, 20, 20, 90)]
+    assert [mel.shape[1] for mel in flow.process(parts)] == [34, 34, 34, 155]
+    batches = [batch for batch, _ in counting.runs[::10]]
+    assert batches == [2, 4, 2]
+
+
 def test_without_ragged_estimator_utterances_run_alone(
     flow_sessions: Sequence[Session],
 ) -> None:
