@@ -14,6 +14,7 @@ VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
 HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 Schedule = Literal["default", "upstream"]
+Fallback = Literal["cpu", "precision", "lite"]
 LogFormat = Literal["text", "json"]
 
 
@@ -125,6 +126,11 @@ class EngineSettings(Section):
         default="default",
         description="Chunks of CosyVoice's speech; upstream makes them as long as the "
         "official code",
+    )
+    fallback: tuple[Fallback, ...] = Field(
+        default=("cpu", "precision", "lite"),
+        strict=False,
+        description="What may speak when the model that auto chose cannot be loaded",
     )
     vocoder: str = Field(
         default="hift",

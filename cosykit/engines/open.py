@@ -1,7 +1,7 @@
 """Open an engine for a model; the Python interface of CosyKit."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from cosykit.audio.file import write_audio
 from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.config import Settings, load_settings
 from cosykit.engines.embedded import install_embedded
+from cosykit.engines.fallback import Failure, Rung, best_installed, climb, ladder
 from cosykit.errors import PluginError
 from cosykit.hub.bundle import read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
@@ -69,16 +70,26 @@ class Synthesizer:
     """A loaded model that speaks.
 
     Threads may share it: their requests take turns, a piece of audio each.
+
+    Attributes:
+        engine: The loaded model.
+        failures: Why no better one was loaded, see `fallback.py`.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, failures: Sequence[Failure] = ()) -> None:
         self.engine = engine
-        self._turn = threading.Lock()
+        self.failures = failures
+        self._turn = threading.RLock()
 
     @property
     def info(self) -> EngineInfo:
         """Model, provider, precision and threads in use."""
         return self.engine.info
+
+    @property
+    def fallback(self) -> str:
+        """Why no better model speaks; empty if none was wanted."""
+        return "; ".join(map(str, self.failures))
 
     @property
     def sample_rate(self) -> int:
@@ -117,15 +128,21 @@ class Synthesizer:
             )
         )
 
-    def stream_request(self, request: SpeechRequest) -> Iterator[AudioChunk]:
-        """Speak a request piece by piece, as it is made."""
+    def stream_request(
+        self, request: SpeechRequest
+    ) -> Generator[AudioChunk, None, None]:
+        """Speak a request piece by piece, as it is made; closing it cancels."""
         chunks = speak(self.engine, request)
-        while True:
+        try:
+            while True:
+                with self._turn:
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    return
+                yield chunk
+        finally:
             with self._turn:
-                chunk = next(chunks, None)
-            if chunk is None:
-                return
-            yield chunk
+                chunks.close()
 
     def synthesize(
         self,
@@ -167,6 +184,9 @@ def load(model: str | None = None, settings: Settings | None = None) -> Synthesi
             that is installed. The embedded voice is installed on the way.
         settings: None loads the configuration as the command line does.
 
+    Where `auto` has chosen a model that cannot be loaded, a lesser one is, see
+    `fallback.py`; the result says so.
+
     Raises:
         ModelLoadError: The model is not installed, broken, or cannot be loaded.
         NotFoundError: There is no such model.
@@ -174,17 +194,39 @@ def load(model: str | None = None, settings: Settings | None = None) -> Synthesi
         ConfigError: The configuration is wrong.
     """
     settings = settings or load_settings().settings
-    name = choose_model(model or settings.model, settings.models_dir)
-    if name == LITE.id and read_bundle(settings.models_dir, name) is None:
+    wanted = model or settings.model
+    if wanted == "auto":
+        return _climbed(ladder(settings))
+    return Synthesizer(_open_engine(wanted, settings))
+
+
+def load_again(failures: Sequence[Failure]) -> Synthesizer:
+    """Load what could not be loaded before.
+
+    Raises:
+        CosykitError: It still cannot be.
+    """
+    return _climbed([failure.rung for failure in failures])
+
+
+def _climbed(rungs: Sequence[Rung]) -> Synthesizer:
+    engine, failures = climb(
+        rungs, lambda rung: _open_engine(rung.model, rung.settings)
+    )
+    return Synthesizer(engine, failures)
+
+
+def _open_engine(model: str, settings: Settings) -> Engine:
+    family = _engine_of(model, settings.models_dir)
+    if model == LITE.id and read_bundle(settings.models_dir, model) is None:
         install_embedded(settings.models_dir)
-    family = _engine_of(name, settings.models_dir)
-    opened = load_plugin("cosykit.engines", family)(name, settings)
+    opened = load_plugin("cosykit.engines", family)(model, settings)
     if not isinstance(opened, Engine):
         raise PluginError(
-            f"the engine of {name!r} gave a {type(opened).__name__}",
+            f"the engine of {model!r} gave a {type(opened).__name__}",
             hint="Its entry point has to return an object with the methods of Engine",
         )
-    return Synthesizer(opened)
+    return opened
 
 
 def choose_model(requested: str, models_dir: Path) -> str:
@@ -195,7 +237,7 @@ def choose_model(requested: str, models_dir: Path) -> str:
         ModelLoadError: It is of the user's own and its manifest cannot be read.
     """
     if requested == "auto":
-        return LITE.id
+        return best_installed(models_dir)
     _engine_of(requested, models_dir)
     return requested
 

@@ -132,14 +132,16 @@ def _session(settings: Settings) -> Iterator[Finding]:
         model = choose_model(settings.model, settings.models_dir)
         if model in CATALOG and read_bundle(settings.models_dir, model) is None:
             return
-        with load(model, settings) as tts:
-            info = tts.info
+        with load(settings=settings) as tts:
+            info, failures, fallback = tts.info, tts.failures, tts.fallback
     except CosykitError as error:
         yield Finding("session", "problem", error.message, error.hint)
         return
     text = f"{info.model} runs on {info.provider} at {info.precision}"
     note = f" ({info.note})" if info.note else ""
     yield Finding("session", "ok", f"{text}, {info.threads} threads{note}")
+    if failures:
+        yield Finding("fallback", "warning", fallback, failures[0].error.hint)
 
 
 def _resources(settings: Settings) -> Iterator[Finding]:

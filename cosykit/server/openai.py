@@ -41,7 +41,8 @@ async def speak(request: Request, service: SpeechService) -> Response:
         pieces, media_type = _events(speech, len(body.input)), "text/event-stream"
     else:
         pieces, media_type = speech.pieces(), speech.media_type
-    return AudioResponse(pieces, media_type, patience_s=settings.engine.timeout_s)
+    patience_s = settings.engine.timeout_s
+    return AudioResponse(pieces, media_type, speech.headers, patience_s)
 
 
 async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:

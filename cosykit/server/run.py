@@ -50,7 +50,7 @@ def serve(settings: Settings) -> None:
             signal.signal(number, stop)
         _log.info("listening on %s (try it there, API on /docs)", _address(listener))
         server.run(sockets=[listener])
-    if service.state == "loading":
+    if service.is_loading:
         _leave()
     if service.failure:
         raise service.failure

@@ -6,15 +6,18 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
-from contextlib import aclosing, suppress
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Literal
 
 from cosykit.config.schema import Settings
-from cosykit.engines.open import Synthesizer, load
+from cosykit.engines.open import Synthesizer, load, load_again
 from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
+from cosykit.server.recovery import repair
 from cosykit.synthesis.loop import Loop
-from cosykit.types import AudioChunk, Language, SpeechRequest
+from cosykit.types import Language, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
@@ -32,40 +35,57 @@ WARM_UP_TEXTS: dict[Language, str] = {
 class SpeechService:
     """Loads a model in the background and speaks with it.
 
+    Where a lesser one than wanted had to be loaded, the other is mended meanwhile and
+    takes over.
+
     Args:
         on_failure: Called when the model cannot be loaded or cannot speak.
+        open_model: Loads the model; None takes the one of the settings.
 
     Attributes:
         failure: Why it cannot.
+        is_loading: Whether a thread is busy loading a model.
     """
 
     def __init__(
-        self, settings: Settings, on_failure: Callable[[], None] = lambda: None
+        self,
+        settings: Settings,
+        on_failure: Callable[[], None] = lambda: None,
+        open_model: Callable[[Settings], Synthesizer] | None = None,
     ) -> None:
         self.settings = settings
         self._on_failure = on_failure
+        self._open_model = open_model or partial(load, None)
         self.metrics = Metrics()
         self.state: State = "loading"
         self.failure: Exception | None = None
+        self.is_loading = False
         self.started_at = time.time()
-        self._loop: Loop | None = None
+        self._exchange = Exchange()
         self._loaded = asyncio.Event()
         self._opening: asyncio.Task[None] | None = None
         self.metrics.watch(
             "cosykit_queue_depth",
             "Requests that wait for their first turn",
-            lambda: self._loop.waiting if self._loop else 0,
+            lambda: self._exchange.waiting,
         )
         self.metrics.watch(
             "cosykit_batch_size",
             "Requests that are being spoken",
-            lambda: self._loop.active if self._loop else 0,
+            lambda: self._exchange.active,
         )
 
     @property
     def engine_loop(self) -> Loop | None:
         """The loop, once the model is loaded."""
-        return self._loop
+        serving = self._exchange.current
+        return serving.loop if serving else None
+
+    @property
+    def fallback(self) -> str:
+        """Why no better model speaks; empty if there is none."""
+        serving = self._exchange.current
+        return serving.fallback if serving else ""
 
     def start(self) -> None:
         """Begin to load the model."""
@@ -77,21 +97,27 @@ class SpeechService:
         Raises:
             CosykitError: It cannot be loaded, or not in time.
         """
+        return (await self._serving()).loop
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[Serving]:
+        """Wait for the model, and keep it even if a better one takes over.
+
+        Raises:
+            CosykitError: It cannot be loaded, or not in time.
+        """
+        async with self._exchange.hold(await self._serving()) as serving:
+            yield serving
+
+    async def _serving(self) -> Serving:
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.engine.timeout_s):
                 await self._loaded.wait()
-        if self._loop:
-            return self._loop
+        if self._exchange.current:
+            return self._exchange.current
         raise self.failure or BusyError(
             f"the model is {self.state}", hint="Try again later", retry_after_s=5
         )
-
-    async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
-        """Speak a request; see `Loop.stream`."""
-        loop = await self.loaded()
-        async with aclosing(loop.stream(request)) as chunks:
-            async for chunk in chunks:
-                yield chunk
 
     def note_failure(self, error: CosykitError) -> None:
         """Count and log a failed request, but not the words of its user."""
@@ -104,12 +130,14 @@ class SpeechService:
         if self._opening:
             self._opening.cancel()
             await asyncio.wait({self._opening})
-        if self._loop:
-            await self._loop.close(self.settings.server.grace_s)
+        await self._exchange.close(self.settings.server.grace_s)
 
     async def _open(self) -> None:
         try:
-            loop = await self._load()
+            opened = await self._load(partial(self._open_model, self.settings))
+            loop = self._loop_of(opened)
+            self._exchange.put(Serving(loop, opened.fallback))
+            self._loaded.set()
             if self.settings.engine.warm_up:
                 self.state = "warming"
                 await self._warm_up(loop)
@@ -117,27 +145,49 @@ class SpeechService:
             # An engine may be a plug-in, and raise anything; `serve` raises it again.
             self.failure, self.state = error, "failed"
             self._on_failure()
-        else:
-            self.state = "ready"
-            info = loop.engine.info
-            _log.info(
-                "%s is ready on %s at %s", info.model, info.provider, info.precision
-            )
+            return
         finally:
             self._loaded.set()
+        self.state = "ready"
+        _log_ready(opened)
+        if opened.failures:
+            await self._recover(opened)
 
-    async def _load(self) -> Loop:
-        tts = await _load_in_background(self.settings)
+    async def _recover(self, lesser: Synthesizer) -> None:
+        """Mend what could not be loaded, and let it take over."""
+        model = lesser.failures[0].rung.model
+        _log.warning("%s speaks meanwhile: %s", lesser.info.model, lesser.fallback)
+        try:
+            await repair(model, self.settings)
+            better = await self._load(partial(load_again, lesser.failures))
+        except CosykitError as error:
+            _log.warning("%s cannot take over: %s", model, error)
+            return
+        loop = self._loop_of(better)
+        if self.settings.engine.warm_up:
+            await self._warm_up(loop)
+        self._exchange.put(Serving(loop, better.fallback))
+        _log_ready(better)
+
+    async def _load(self, open_model: Callable[[], Synthesizer]) -> Synthesizer:
+        self.is_loading = True
+        loading = _in_background(open_model)
+        # A thread that nobody waits for any more is still busy.
+        loading.add_done_callback(self._note_loaded)
+        return await asyncio.wrap_future(loading)
+
+    def _note_loaded(self, loading: Future[Synthesizer]) -> None:
+        self.is_loading = False
+
+    def _loop_of(self, opened: Synthesizer) -> Loop:
         engine = self.settings.engine
-        self._loop = Loop(
-            tts.engine,
+        return Loop(
+            opened.engine,
             queue_size=engine.queue_size,
             batch_size=engine.batch_size,
             batch_window_s=engine.batch_window_ms / 1000,
             timeout_s=engine.timeout_s,
         )
-        self._loaded.set()
-        return self._loop
 
     async def _warm_up(self, loop: Loop) -> None:
         languages = {lang for v in loop.engine.voices() for lang in v.languages}
@@ -152,16 +202,21 @@ class SpeechService:
                 _log.info("no warm-up for %s: %s", language, error)
 
 
-async def _load_in_background(settings: Settings) -> Synthesizer:
+def _log_ready(opened: Synthesizer) -> None:
+    info = opened.info
+    _log.info("%s is ready on %s at %s", info.model, info.provider, info.precision)
+
+
+def _in_background(open_model: Callable[[], Synthesizer]) -> Future[Synthesizer]:
     """Load in a daemon thread: a server that is stopped meanwhile does not wait."""
     loading: Future[Synthesizer] = Future()
     loading.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
-            loading.set_result(load(None, settings))
+            loading.set_result(open_model())
         except BaseException as error:
             loading.set_exception(error)
 
     threading.Thread(target=work, name="cosykit-load", daemon=True).start()
-    return await asyncio.wrap_future(loading)
+    return loading

@@ -12,7 +12,9 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat, media_type, rate_for
 from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
+from cosykit.server.exchange import Serving
 from cosykit.server.service import SpeechService
+from cosykit.synthesis.loop import Loop
 from cosykit.types import SpeechRequest
 
 Result = TypeVar("Result")
@@ -57,8 +59,28 @@ class EncodedSpeech:
         self._out = out
         self._encoded = self._encode(request)
         self._first = b""
+        self._serving: Serving | None = None
         self._began = time.perf_counter()
         self._waited_s = 0.0
+
+    @property
+    def audio_format(self) -> AudioFormat:
+        """Container and codec."""
+        return self._out.audio_format
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Which model speaks, and why no better one does."""
+        assert self._serving
+        info = self._serving.loop.engine.info
+        headers = {
+            "X-Cosykit-Model": info.model,
+            "X-Cosykit-Provider": info.provider,
+            "X-Cosykit-Precision": info.precision,
+        }
+        if self._serving.fallback:
+            headers["X-Cosykit-Fallback"] = self._serving.fallback
+        return {name: _ascii(value) for name, value in headers.items()}
 
     @property
     def media_type(self) -> str:
@@ -105,8 +127,17 @@ class EncodedSpeech:
 
     async def _encode(self, request: SpeechRequest) -> AsyncGenerator[bytes]:
         """Yield non-empty pieces."""
-        with await self._open_encoder() as encoder:
-            async with aclosing(self._service.stream(request)) as chunks:
+        async with self._service.hold() as serving:
+            self._serving = serving
+            async with aclosing(self._encoded_by(serving.loop, request)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def _encoded_by(
+        self, loop: Loop, request: SpeechRequest
+    ) -> AsyncGenerator[bytes]:
+        with await self._open_encoder(loop.engine.sample_rate) as encoder:
+            async with aclosing(loop.stream(request)) as chunks:
                 async for chunk in chunks:
                     self.duration_s += chunk.duration_s
                     self._service.metrics.audio.inc(chunk.duration_s)
@@ -117,8 +148,7 @@ class EncodedSpeech:
             if piece := await _in_thread(encoder.finish):
                 yield piece
 
-    async def _open_encoder(self) -> Encoder:
-        input_rate = (await self._service.loaded()).engine.sample_rate
+    async def _open_encoder(self, input_rate: int) -> Encoder:
         encoder = await _in_thread(
             partial(
                 Encoder,
@@ -142,6 +172,11 @@ async def start_speech(
     speech = EncodedSpeech(service, request, out)
     await speech.start()
     return speech
+
+
+def _ascii(text: str) -> str:
+    """Write a text on one line of what headers may hold."""
+    return " ".join(text.encode("ascii", "replace").decode().split())
 
 
 async def _in_thread(work: Callable[[], Result]) -> Result:

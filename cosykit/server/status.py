@@ -29,6 +29,7 @@ class Health(BaseModel):
         model: Model id; the configured one while it loads.
         provider: Execution provider in use; None while loading.
         precision: Quantization level in use; None while loading.
+        fallback: Why no better model speaks; empty if none was wanted.
         failure: Why the model cannot be loaded, if so.
     """
 
@@ -39,6 +40,7 @@ class Health(BaseModel):
     precision: str | None = None
     threads: int | None = None
     note: str = ""
+    fallback: str = ""
     failure: str = ""
     queue: Queue
     uptime_s: float
@@ -58,6 +60,7 @@ async def health(request: Request, service: SpeechService) -> Response:
     answer = Health(
         state=service.state,
         model=settings.model,
+        fallback=service.fallback,
         failure=str(service.failure or ""),
         queue=Queue(limit=settings.engine.queue_size),
         uptime_s=round(time.time() - service.started_at, 1),

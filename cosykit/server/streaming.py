@@ -1,7 +1,7 @@
 """Answers that are made while their client listens, and end when it goes away."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from typing import TypeVar
 
@@ -55,9 +55,13 @@ class AudioResponse(StreamingResponse):
     """
 
     def __init__(
-        self, body: AsyncGenerator[bytes], media_type: str, patience_s: float
+        self,
+        body: AsyncGenerator[bytes],
+        media_type: str,
+        headers: Mapping[str, str],
+        patience_s: float,
     ) -> None:
-        super().__init__(body, media_type=media_type)
+        super().__init__(body, headers=headers, media_type=media_type)
         self._body = body
         self._patience_s = patience_s
         # Proxies that buffer would hold the first audio back.

@@ -20,7 +20,7 @@ from cosykit.server.operations import (
     read_body,
 )
 from cosykit.server.service import SpeechService
-from cosykit.server.speech import Output, start_speech
+from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import while_connected
 from cosykit.types import SPEED_RANGE, Language, SpeechRequest
 
@@ -74,13 +74,13 @@ async def speak(request: Request, service: SpeechService) -> Response:
     server = service.settings.server
     body = await read_body(request, TtsBody, server.max_body_mb)
     check_length(body.text, server.max_text_chars)
-    answer, audio = await while_connected(request.receive, _spoken(body, service))
-    content = await asyncio.to_thread(_written, answer, audio)
-    return Response(content, media_type="application/json")
+    speech, audio = await while_connected(request.receive, _spoken(body, service))
+    content = await asyncio.to_thread(_written, _answered(speech), audio)
+    return Response(content, headers=speech.headers, media_type="application/json")
 
 
-async def _spoken(body: TtsBody, service: SpeechService) -> tuple[TtsAnswer, bytes]:
-    """Speak all of it; the answer is yet without its audio."""
+async def _spoken(body: TtsBody, service: SpeechService) -> tuple[EncodedSpeech, bytes]:
+    """Speak all of it."""
     out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
     speech_request = SpeechRequest(
         body.text,
@@ -89,15 +89,18 @@ async def _spoken(body: TtsBody, service: SpeechService) -> tuple[TtsAnswer, byt
         speed=body.speed,
     )
     speech = await start_speech(service, speech_request, out)
-    audio = await speech.whole()
-    answer = TtsAnswer(
+    return speech, await speech.whole()
+
+
+def _answered(speech: EncodedSpeech) -> TtsAnswer:
+    """Tell of finished speech; the answer is yet without its audio."""
+    return TtsAnswer(
         success=True,
         message="",
-        format=out.audio_format,
+        format=speech.audio_format,
         sample_rate=speech.sample_rate,
         duration=round(speech.duration_s, 3),
     )
-    return answer, audio
 
 
 def _written(answer: TtsAnswer, audio: bytes) -> bytes:

@@ -190,7 +190,7 @@ def test_client_does_not_wait_for_a_model_for_ever(
 ) -> None:
     settings = settings_for("counting", engine={"timeout_s": 0.1})
 
-    async def never(service: SpeechService) -> None:
+    async def never(service: SpeechService, open_model: object) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(SpeechService, "_load", never)

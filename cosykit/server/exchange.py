@@ -1,0 +1,78 @@
+"""The engine in use, and those before it that finish what they have begun."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from cosykit.synthesis.loop import Loop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Serving:
+    """An engine that answers requests.
+
+    Attributes:
+        fallback: Why no better one does; empty if there is none.
+    """
+
+    loop: Loop
+    fallback: str = ""
+
+
+class Exchange:
+    """Puts one engine in the place of another without dropping a request."""
+
+    def __init__(self) -> None:
+        self._current: Serving | None = None
+        self._holders: Counter[Serving] = Counter()
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def current(self) -> Serving | None:
+        """The engine for new requests; None before the first was put in."""
+        return self._current
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait until there is room."""
+        return self._current.loop.waiting if self._current else 0
+
+    @property
+    def active(self) -> int:
+        """How many requests are being spoken, by engines on their way out too."""
+        serving = {*self._holders, *([self._current] if self._current else [])}
+        return sum(each.loop.active for each in serving)
+
+    def put(self, serving: Serving) -> None:
+        """Take an engine for new requests; the old one closes once nobody holds it."""
+        retired, self._current = self._current, serving
+        if retired and not self._holders[retired]:
+            self._close(retired)
+
+    @asynccontextmanager
+    async def hold(self, serving: Serving) -> AsyncGenerator[Serving]:
+        """Keep an engine open for a request, even if another takes its place."""
+        self._holders[serving] += 1
+        try:
+            yield serving
+        finally:
+            self._holders[serving] -= 1
+            if not self._holders[serving]:
+                del self._holders[serving]
+                if serving is not self._current:
+                    self._close(serving)
+
+    async def close(self, grace_s: float) -> None:
+        """Let all engines finish within the grace, and free them."""
+        remaining = set(self._holders)
+        if self._current:
+            remaining.add(self._current)
+        closing = [serving.loop.close(grace_s) for serving in remaining]
+        await asyncio.gather(*closing, *self._closing)
+
+    def _close(self, serving: Serving) -> None:
+        task = asyncio.create_task(serving.loop.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
