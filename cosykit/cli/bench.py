@@ -39,6 +39,10 @@ def bench(
     ] = None,
     voice: Annotated[str | None, typer.Option("--voice", "-v", help="Voice.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs after the first.")] = 3,
+    batch: Annotated[int, typer.Option(min=1, help="Requests at the same time.")] = 1,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Have the audio as soon as can be.")
+    ] = False,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,
@@ -63,9 +67,10 @@ def bench(
 
     from cosykit.ops import bench as ops
 
-    result = asdict(
-        ops.bench(settings, text=given or ops.BENCH_TEXT, voice=voice, runs=runs)
+    workload = ops.Workload(
+        given or ops.BENCH_TEXT, voice=voice, batch=batch, stream=stream, runs=runs
     )
+    result = asdict(ops.bench(settings, workload))
     shown = {
         name: round(value, 4) if isinstance(value, float) else value
         for name, value in result.items()
