@@ -6,11 +6,13 @@ import math
 import os
 import signal
 import socket
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
 
 from cosykit.config.schema import ServerSettings, Settings
+from cosykit.engines.open import Synthesizer
 from cosykit.errors import ResourceError
 from cosykit.runtime.arenas import share_arenas
 from cosykit.runtime.wheel import check_wheels
@@ -24,10 +26,15 @@ _log = logging.getLogger(__name__)
 _BACKLOG = 2048
 
 
-def serve(settings: Settings) -> None:
+def serve(
+    settings: Settings, open_model: Callable[[Settings], Synthesizer] | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM, then finish what runs and return.
 
     A model that is still being loaded is not waited for: the process ends.
+
+    Args:
+        open_model: Loads the model; None takes the one of the settings.
 
     Raises:
         RuntimeSetupError: Both wheels of ONNX Runtime are installed, or none.
@@ -42,7 +49,7 @@ def serve(settings: Settings) -> None:
         def stop(number: int = 0, frame: FrameType | None = None) -> None:
             server.should_exit = True
 
-        service = SpeechService(settings, on_failure=stop)
+        service = SpeechService(settings, on_failure=stop, open_model=open_model)
         server = create_server(service)
         # uvicorn drains on a signal, and raises it again when it has; it is to come
         # to nothing then, but not before uvicorn listens to signals.
