@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.reading import Reader
-from cosykit.engines.cosyvoice.rendering import Part, Rendering
+from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
@@ -25,7 +25,6 @@ from cosykit.types import (
     Capabilities,
     EngineInfo,
     Progress,
-    Samples,
     SpeechRequest,
     Vocoder,
     Voice,
@@ -44,6 +43,7 @@ class Stages:
 
     Attributes:
         slots: Utterances that the language model continues at once.
+        most_parts: Chunks that are rendered at once.
         catches_runaways: Whether an utterance that does not end by itself is begun
             anew.
         times: Where the time goes.
@@ -55,6 +55,7 @@ class Stages:
     flow: Flow
     vocoder: Vocoder
     slots: int
+    most_parts: int
     catches_runaways: bool = True
     times: StageTimes = field(default_factory=StageTimes)
 
@@ -212,33 +213,35 @@ class CosyVoiceEngine:
 
     def _render(self, stages: Stages, awake: Sequence[Speech]) -> Sequence[Progress]:
         if self._rendering is None:
-            parts = _ready(awake, is_heard=False) or _ready(awake, is_heard=True)
+            most = stages.most_parts
+            parts = _ready(awake, most, heard=False) or _ready(awake, most, heard=True)
             if not parts:
                 return ()
             self._rendering = Rendering(stages.flow, parts, stages.times)
         spoken = self._rendering.step()
-        if spoken is None:
-            return ()
-        self._rendering = None
-        progress: list[Progress] = []
-        for speech in tuple(self._speeches.values()):
-            for part, samples in spoken:
-                if speech.utterances and part.utterance is speech.utterances[0]:
-                    progress += self._spoken(speech, part, samples)
-        return progress
+        if self._rendering.is_over:
+            self._rendering = None
+        return self._told(spoken) if spoken else ()
 
-    def _spoken(
-        self, speech: Speech, part: Part, samples: Samples
-    ) -> Sequence[Progress]:
-        """Note a part that was spoken and tell of it."""
+    def _told(self, spoken: Spoken) -> Sequence[Progress]:
+        """Note samples of a part, and tell of them who is still there."""
+        utterance = spoken.part.utterance
+        for speech in self._speeches.values():
+            if speech.utterances and speech.utterances[0] is utterance:
+                return self._given(speech, spoken)
+        return ()
+
+    def _given(self, speech: Speech, spoken: Spoken) -> Sequence[Progress]:
         progress: list[Progress] = []
-        if samples.size:
-            text = part.utterance.piece.text if part.chunk.start == 0 else ""
-            chunk = AudioChunk(samples, self._vocoder_rate, text)
+        if spoken.samples.size:
+            chunk = AudioChunk(spoken.samples, self._vocoder_rate, speech.take_text())
             progress.append(Progress(speech.name, chunk))
             speech.is_heard = True
-        if part.chunk.last:
-            speech.utterances.popleft()
+        if spoken.is_whole:
+            # Whoever got something waits behind the others.
+            self._speeches[speech.name] = self._speeches.pop(speech.name)
+            if spoken.part.chunk.last:
+                speech.utterances.popleft()
         if speech.is_over:
             del self._speeches[speech.name]
             progress.append(Progress(speech.name, None))
@@ -277,11 +280,11 @@ def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None
     _prefill(stages, speech, utterance)
 
 
-def _ready(speeches: Sequence[Speech], *, is_heard: bool) -> Sequence[Part]:
-    """Collect the chunks that can be rendered, of who is heard already or of others."""
-    parts = []
+def _ready(speeches: Sequence[Speech], most: int, *, heard: bool) -> Sequence[Part]:
+    """Collect chunks that can be rendered, of who is heard already or of others."""
+    parts: list[Part] = []
     for speech in speeches:
-        if speech.is_heard != is_heard or not speech.utterances:
+        if len(parts) == most or speech.is_heard != heard or not speech.utterances:
             continue
         utterance = speech.utterances[0]
         if chunk := utterance.next_chunk():

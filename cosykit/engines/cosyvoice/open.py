@@ -61,6 +61,9 @@ def _open_stages(
     model: str, settings: Settings, installed: Installed, forced_tokens: int | None
 ) -> Stages:
     slots = settings.engine.batch_size
+    # On a processor a batch of the flow takes as long as one after the other, and
+    # everyone in it waits for the last.
+    most_parts = 1 if installed.session.provider == "cpu" else slots
     facts, spec = installed.facts, spec_of(settings.models_dir, model)
     reader = Reader(
         installed.open("text_encoder"), installed.open("lm_embedding"), facts
@@ -89,9 +92,10 @@ def _open_stages(
         decoding=Decoding(
             _language_model(installed, slots), reader.speech_embeddings, slots
         ),
-        flow=_flow(installed, slots),
+        flow=_flow(installed, most_parts),
         vocoder=vocoder,
         slots=slots,
+        most_parts=most_parts,
         catches_runaways=forced_tokens is None,
     )
 
@@ -136,11 +140,10 @@ def _voice_networks(installed: Installed) -> VoiceNetworks:
     return VoiceNetworks(campplus, tokenizer)
 
 
-def _flow(installed: Installed, slots: int) -> Flow:
+def _flow(installed: Installed, most_parts: int) -> Flow:
     return Flow(
         installed.open("flow_encoder"),
         installed.open("length_regulator"),
         installed.open("estimator"),
-        # Nobody alone needs it.
-        installed.open("estimator_ragged") if slots > 1 else None,
+        installed.open("estimator_ragged") if most_parts > 1 else None,
     )

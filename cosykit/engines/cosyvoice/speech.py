@@ -42,6 +42,7 @@ class Speech:
     utterances: deque[Utterance] = field(default_factory=deque)
     is_heard: bool = False
     begun: int = 0
+    _told: Utterance | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +53,14 @@ class Speech:
     def is_over(self) -> bool:
         """Whether nothing is left to do."""
         return not self.lines and not self.utterances
+
+    def take_text(self) -> str:
+        """Give the text that begins to be heard now; empty in the middle of one."""
+        text = self.utterances[0].piece.text
+        if self._told is self.utterances[0]:
+            return ""
+        self._told = self.utterances[0]
+        return text
 
     def wants_slot(self, slots: int) -> bool:
         """Tell whether the next line should begin, given that there is room."""
