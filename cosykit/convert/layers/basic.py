@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from cosykit.convert.graph import CONTRIB, Value
+from cosykit.convert.graph import Value
 from cosykit.convert.layers.product import LinearMap, product
 from cosykit.convert.module import Module, ModuleList, Parameter
 
@@ -85,26 +85,6 @@ class LayerNorm(Layer):
             graph.weight(self.bias.key, self.bias.array),
             attributes={"axis": -1, "epsilon": self._epsilon},
         )
-
-    def after(self, x: Value, change: Value) -> tuple[Value, Value]:
-        """Add a change to x, (batch, frames, size), and normalise the sum.
-
-        Returns:
-            The sum, and the sum normalised.
-        """
-        graph = x.graph
-        normalised, _, _, total = graph.ops(
-            "SkipLayerNormalization",
-            4,
-            x,
-            change,
-            graph.weight(self.weight.key, self.weight.array),
-            graph.weight(self.bias.key, self.bias.array),
-            attributes={"epsilon": self._epsilon},
-            domain=CONTRIB,
-            unused=(1, 2),
-        )
-        return total, normalised
 
 
 class Embedding(Module):

@@ -67,9 +67,8 @@ class _ConformerLayer(Module):
         self.norm_mha = LayerNorm(dimensions.size, _LAYER_EPSILON)
 
     def __call__(self, x: Value, distances: Value, *, causal: bool) -> Value:
-        attended = self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
-        x, normed = self.norm_ff.after(x, attended)
-        return x + self.feed_forward(normed)
+        x = x + self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
+        return x + self.feed_forward(self.norm_ff(x))
 
 
 class ConformerEncoder(Module):
@@ -99,12 +98,10 @@ class _TransformerLayer(Module):
         self.norm1 = LayerNorm(dimensions.size, _LAYER_EPSILON)
         self.norm2 = LayerNorm(dimensions.size, _LAYER_EPSILON)
 
-    def __call__(
-        self, x: Value, normed: Value, cache: Cache, reach: Reach
-    ) -> tuple[Value, Value, Cache]:
-        attended, cache = self.self_attn.with_cache(normed, cache, reach)
-        x, normed = self.norm2.after(x, attended)
-        return x, self.feed_forward(normed), cache
+    def __call__(self, x: Value, cache: Cache, reach: Reach) -> tuple[Value, Cache]:
+        attended, cache = self.self_attn.with_cache(self.norm1(x), cache, reach)
+        x = x + attended
+        return x + self.feed_forward(self.norm2(x)), cache
 
 
 class TransformerDecoder(Module):
@@ -132,14 +129,11 @@ class TransformerDecoder(Module):
             The state of each sequence's last frame, (batch, 1, size), and the caches.
         """
         reach = reach_of(x, lengths, self._heads)
-        x = self.embed(x)
-        first, *later = (layer.norm1 for layer in self.encoders)
-        normed, norms, grown = first(x), (*later, self.after_norm), []
-        for layer, norm, cache in zip(self.encoders, norms, caches, strict=True):
-            x, change, cache = layer(x, normed, cache, reach)
+        x, grown = self.embed(x), []
+        for layer, cache in zip(self.encoders, caches, strict=True):
+            x, cache = layer(x, cache, reach)
             grown.append(cache)
-            x, normed = norm.after(x, change)
-        return normed.slice(1, -1, normed.size(1)), grown
+        return self.after_norm(x.slice(1, -1, x.size(1))), grown
 
     def distances(self, count: Value) -> Sequence[Value]:
         """Give the table of distances of each layer, as its `Cache` has it.
