@@ -11,10 +11,12 @@ from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.reading import Reader
 from cosykit.engines.cosyvoice.voices import Voices
 from cosykit.engines.frontends import open_text_frontend
-from cosykit.errors import PluginError
+from cosykit.errors import ModelLoadError, PluginError
 from cosykit.hub.bundle import spec_of
 from cosykit.plugins import load_plugin
+from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.runtime.session import open_session
+from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
 from cosykit.synthesis.flow.model import Flow
 from cosykit.synthesis.lm.decoder import CacheShape, LanguageModel
@@ -22,6 +24,8 @@ from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.voice.enrol import VoiceNetworks
 from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import EngineInfo, Vocoder
+
+_FLOAT_BYTES = 4
 
 
 def open_engine(
@@ -118,6 +122,7 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
 
 def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
+    _check_room(facts, slots)
     cache = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
     wide = None
     if "lm_wide" in installed.level.graphs:
@@ -130,6 +135,24 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
         vocabulary=facts.speech_vocabulary + 1,
         wide=wide,
     )
+
+
+def _check_room(facts: ModelFacts, slots: int) -> None:
+    """Refuse at once what would run out of memory later.
+
+    Raises:
+        ModelLoadError: The slots could not all be filled.
+    """
+    frame_bytes = 2 * facts.layers * facts.heads * facts.head_size * _FLOAT_BYTES
+    needed_bytes = slots * facts.positions * frame_bytes
+    there_bytes = usable_memory_bytes()
+    if needed_bytes > there_bytes:
+        raise ModelLoadError(
+            f"{slots} requests at a time can take {needed_bytes / 1e9:.1f} GB, and there "
+            f"are {there_bytes / 1e9:.1f} GB",
+            hint=f"Set engine.batch_size to {slots * there_bytes // needed_bytes} or "
+            "less",
+        )
 
 
 def _voice_networks(installed: Installed) -> VoiceNetworks:
