@@ -148,7 +148,7 @@ def _check_room(facts: ModelFacts, slots: int) -> None:
     there_bytes = usable_memory_bytes()
     if needed_bytes > there_bytes:
         raise ModelLoadError(
-            f"{slots} requests at a time can take {needed_bytes / 1e9:.1f} GB, and there "
+            f"{slots} requests at once can take {needed_bytes / 1e9:.1f} GB, and there "
             f"are {there_bytes / 1e9:.1f} GB",
             hint=f"Set engine.batch_size to {slots * there_bytes // needed_bytes} or "
             "less",
