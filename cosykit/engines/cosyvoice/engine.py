@@ -98,6 +98,11 @@ class CosyVoiceEngine:
         """Where the time went since the engine was opened."""
         return self._opened().times
 
+    @property
+    def under_way(self) -> int:
+        """How many requests have begun and not ended."""
+        return len(self._speeches.keys() - self._cancelled)
+
     def begin(self, request: SpeechRequest) -> None:
         """Take a request in, after checking all of it.
 

@@ -23,15 +23,16 @@ from cosykit.engines.cosyvoice.speech import Line, Speech
 from cosykit.engines.cosyvoice.utterance import Manner
 from cosykit.engines.cosyvoice.voices import Voices
 from cosykit.errors import InputError
-from cosykit.spec import Mode, ModelFacts
-from cosykit.synthesis.flow.chunks import WHOLE, Schedule
+from cosykit.spec import ModelFacts
+from cosykit.synthesis.flow.chunks import LONG, WHOLE, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt
 from cosykit.synthesis.lm.length import LengthLimits, limits_of
+from cosykit.synthesis.pipeline import unable
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.text.pieces import TextPiece, TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
 from cosykit.synthesis.voice.prompt import VoicePrompt
-from cosykit.types import Capabilities, SpeechRequest, Vocoder, Voice
+from cosykit.types import Capabilities, SpeechRequest, Vocoder
 
 _INSTRUCTIONS_END = "<|endofprompt|>"
 # A text token becomes 6 to 8 speech tokens; with less room speech would be cut off.
@@ -70,12 +71,24 @@ class Preparing:
         """What the model can do."""
         modes = self._facts.modes
         return Capabilities(
-            cloning="zero_shot" in modes, instructions="instruct" in modes
+            cloning="zero_shot" in modes,
+            conversion="voice_conversion" in modes,
+            instructions="instruct" in modes,
         )
 
-    def voices(self) -> Sequence[Voice]:
-        """List built-in and saved voices."""
-        return self._voices.list()
+    @property
+    def voices(self) -> Voices:
+        """Who can be spoken as."""
+        return self._voices
+
+    def listen(self, request: SpeechRequest) -> Sequence[str]:
+        """Measure the recordings of a request ahead, see `VoiceKeeper`."""
+        remarks: Sequence[str] = ()
+        if request.prompt:
+            remarks = self._voices.measured(request.prompt).remarks
+        if request.source:
+            self._voices.tokens_of(request.source)
+        return remarks
 
     def speech(self, request: SpeechRequest) -> Speech:
         """Prepare a request.
@@ -88,7 +101,6 @@ class Preparing:
         prompt = self._lm_prompt(request, voice)
         speech = Speech(request, self._manner(request, voice), prompt)
         if request.source:
-            self._require("voice_conversion", "does not convert voices", "source")
             tokens = self._voices.tokens_of(request.source)
             speech.utterances.append(
                 speech.manner.spoken_already(tokens.tolist(), self._vocoder)
@@ -106,17 +118,18 @@ class Preparing:
 
     def _voice(self, request: SpeechRequest) -> VoicePrompt:
         if request.prompt:
-            self._require("zero_shot", "does not clone voices", "prompt")
-            return self._voices.measured(request.prompt)
+            return self._voices.measured(request.prompt).voice
         language = request.language or main_language(request.text)
         return self._voices.find(request.voice, language)
 
     def _manner(self, request: SpeechRequest, voice: VoicePrompt) -> Manner:
         seed = secrets.randbits(32) if request.seed is None else request.seed
+        # Recorded speech is one utterance, however long.
+        at_once = LONG if request.source else WHOLE
         return Manner(
             prompt=FlowPrompt(voice.speaker[None], voice.tokens, voice.mel[None]),
             mels=self._facts.mels,
-            schedule=WHOLE if request.whole else self._schedule,
+            schedule=at_once if request.whole else self._schedule,
             sampling=request.sampling,
             speed=request.speed,
             seed=seed,
@@ -125,7 +138,8 @@ class Preparing:
     def _lm_prompt(self, request: SpeechRequest, voice: VoicePrompt) -> LmPrompt:
         instructions = (request.instructions or "").strip()
         if instructions:
-            self._require("instruct", "does not follow instructions", "instructions")
+            if "instruct" not in self._facts.modes:
+                raise unable(self._model, "instruct")
             if not instructions.endswith(_INSTRUCTIONS_END):
                 instructions += _INSTRUCTIONS_END
             return LmPrompt(None, self._tokenizer.encode(instructions), _NO_TOKENS)
@@ -153,18 +167,7 @@ class Preparing:
             )
         return LengthLimits(limits.fewest, min(limits.most, room))
 
-    def _require(self, mode: Mode, lacks: str, param: str) -> None:
-        if mode not in self._facts.modes:
-            raise InputError(f"{self._model} {lacks}", hint=_WHO_CAN[mode], param=param)
-
 
 def _is_foreign(voice: VoicePrompt) -> bool:
     """Tell whether a text should say its language, which the recording does not."""
     return bool(voice.tokens.size) and not voice.transcript
-
-
-_WHO_CAN: dict[Mode, str] = {
-    "zero_shot": "Use cosyvoice-300m, or one of the voices of this model",
-    "voice_conversion": "Use cosyvoice-300m",
-    "instruct": "Leave the instructions out, or use cosyvoice-300m-instruct",
-}

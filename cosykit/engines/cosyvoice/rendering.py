@@ -62,11 +62,7 @@ class Rendering:
 
     def step(self) -> Spoken | None:
         """Do one run, and give the samples that it brought."""
-        try:
-            return next(self._steps)
-        except StopIteration:
-            self.is_over = True
-            return None
+        return next(self._steps)
 
     def _render(self, flow: Flow, times: StageTimes) -> Generator[Spoken | None]:
         steps = flow.steps([part.to_flow() for part in self.parts])
@@ -78,4 +74,5 @@ class Rendering:
                 is_last = is_whole and part.chunk.last
                 with times.measure("vocoder"):
                     samples = part.utterance.vocoder.process(piece, last=is_last)
+                self.is_over = is_whole and part is self.parts[-1]
                 yield Spoken(part, samples, is_whole)

@@ -2,15 +2,26 @@
 
 import hashlib
 import logging
-from collections import OrderedDict
+import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice.installed import Installed, find_installed
+from cosykit.engines.cosyvoice.remembered import Remembered
+from cosykit.engines.frontends import open_text_frontend
 from cosykit.errors import InputError, NotFoundError
+from cosykit.hub.bundle import spec_of
 from cosykit.hub.voice_file import StoredVoice
+from cosykit.runtime.session import open_session
 from cosykit.spec import ModelFacts
+from cosykit.synthesis.pipeline import unable
+from cosykit.synthesis.text.language import main_language
+from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.voice.enrol import VoiceNetworks, enrol, tokens_of
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.synthesis.voice.openai_names import openai_names
@@ -21,16 +32,31 @@ from cosykit.types import Language, Recording, Voice
 
 _log = logging.getLogger(__name__)
 
-# A measured recording takes up to 1 MB; a client that sends the same one with every
-# request waits for its measurement once.
-_REMEMBERED = 16
+# A client that sends the same recording with every request waits for its measurement
+# once. As many as may wait to be spoken; each takes up to 1 MB.
+_REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """The voice of a recording.
+
+    Attributes:
+        remarks: What could be better about the recording.
+    """
+
+    voice: VoicePrompt
+    remarks: Sequence[str]
 
 
 class Voices:
     """Finds voices as they are asked for; another process may add some meanwhile.
 
+    Any number of threads may use it.
+
     Args:
         model: Name of the model, for messages.
+        normalized: Normalises what is said in a recording, as texts are.
         networks: Loads what measures recordings; called when the first one comes.
     """
 
@@ -40,20 +66,24 @@ class Voices:
         facts: ModelFacts,
         store: VoiceStore,
         languages: tuple[Language, ...],
+        normalized: Callable[[str, Language | None], str],
         networks: Callable[[], VoiceNetworks],
     ) -> None:
-        self._model, self._facts, self._store = model, facts, store
-        self._languages, self._load_networks = languages, networks
+        self.model, self.facts, self.store = model, facts, store
+        self._languages, self._normalized = languages, normalized
+        self._load_networks = networks
         self._networks: VoiceNetworks | None = None
-        self._measured: OrderedDict[bytes, VoicePrompt] = OrderedDict()
+        self._loading = threading.Lock()
+        self._measured: Remembered[Measured] = Remembered(_REMEMBERED)
+        self._said: Remembered[NDArray[np.int64]] = Remembered(_REMEMBERED)
 
     def list(self) -> Sequence[Voice]:
         """List the voices, those that came with the model first."""
-        listing = self._store.list()
+        listing = self.store.list()
         for problem in listing.broken:
             _log.warning("%s", problem)
         voices = sorted(
-            listing.voices, key=lambda voice: not self._store.is_built_in(voice.id)
+            listing.voices, key=lambda voice: not self.store.is_built_in(voice.id)
         )
         return [self._described(voice) for voice in voices]
 
@@ -66,41 +96,78 @@ class Voices:
         voices = self.list()
         if not voices:
             raise NotFoundError(
-                f"{self._model} has no voice of its own",
+                f"{self.model} has no voice of its own",
                 hint=f"Add one: cosykit voices add NAME --audio FILE --text WORDS "
-                f"--model {self._model}; or send a recording with the request",
+                f"--model {self.model}; or send a recording with the request",
                 param="voice",
             )
         found = find_voice(voices, name, language)
-        return prompt_of(self._store.read(found.id), self._facts.mels)
+        return prompt_of(self.store.read(found.id), self.facts.mels)
 
-    def measured(self, recording: Recording) -> VoicePrompt:
+    def measured(
+        self, recording: Recording, language: Language | None = None
+    ) -> Measured:
         """Measure the voice of a recording.
 
+        Args:
+            language: Of its transcript; None detects it.
+
         Raises:
-            InputError: It is not fit for that.
+            InputError: It is not fit for that, or the model clones no voices.
         """
-        key = _fingerprint(recording)
-        if key not in self._measured:
-            prepared = prepare(recording)
-            self._measured[key] = enrol(prepared, self._loaded())
-            if len(self._measured) > _REMEMBERED:
-                self._measured.popitem(last=False)
-        self._measured.move_to_end(key)
-        return self._measured[key]
+        if "zero_shot" not in self.facts.modes:
+            raise unable(self.model, "zero_shot")
+        key = _fingerprint(recording, language)
+        return self._measured.get(key, partial(self._measure, recording, language))
+
+    def add(
+        self,
+        name: str,
+        recording: Recording,
+        languages: tuple[Language, ...] = (),
+        *,
+        replaces: bool = False,
+    ) -> Sequence[str]:
+        """Save the voice of a recording, see `VoiceKeeper`."""
+        self.store.check_name(name, replaces=replaces)
+        measured = self.measured(recording, languages[0] if languages else None)
+        transcript = measured.voice.transcript
+        if not languages and transcript:
+            languages = (main_language(transcript),)
+        voice = StoredVoice(
+            id=name,
+            name=name,
+            model=self.model,
+            speaker=measured.voice.speaker,
+            languages=languages,
+            prompt=measured.voice.recorded(),
+        )
+        self.store.add(voice, replaces=replaces)
+        return measured.remarks
 
     def tokens_of(self, recording: Recording) -> NDArray[np.int64]:
-        """Turn recorded speech into speech tokens, (tokens).
+        """Turn recorded speech of any length into speech tokens, (tokens).
 
         Raises:
-            InputError: It is too short.
+            InputError: It is too short or silent, or the model converts no voices.
         """
-        return tokens_of(recording, self._loaded())
+        if "voice_conversion" not in self.facts.modes:
+            raise unable(self.model, "voice_conversion")
+        key = _fingerprint(recording)
+        return self._said.get(key, lambda: tokens_of(recording, self._loaded()))
+
+    def _measure(self, recording: Recording, language: Language | None) -> Measured:
+        transcript = recording.transcript
+        if transcript.strip():
+            transcript = self._normalized(transcript, language)
+        prepared = prepare(replace(recording, transcript=transcript))
+        return Measured(enrol(prepared, self._loaded()), prepared.remarks)
 
     def _loaded(self) -> VoiceNetworks:
-        if self._networks is None:
-            self._networks = self._load_networks()
-        return self._networks
+        with self._loading:
+            if self._networks is None:
+                self._networks = self._load_networks()
+            return self._networks
 
     def _described(self, voice: StoredVoice) -> Voice:
         others = [each for each in self._languages if each not in voice.languages]
@@ -113,11 +180,50 @@ class Voices:
         )
 
 
-def _fingerprint(recording: Recording) -> bytes:
+def open_voices(installed: Installed, settings: Settings, pieces: TextPieces) -> Voices:
+    """Find the voices of an installed model.
+
+    Args:
+        pieces: Normalises what is said in recordings.
+    """
+    bundle, facts = installed.bundle, installed.facts
+    model = bundle.manifest.model
+    return Voices(
+        model,
+        facts,
+        VoiceStore(bundle),
+        spec_of(settings.models_dir, model).languages,
+        pieces.normalized,
+        partial(_open_networks, installed),
+    )
+
+
+def open_voices_alone(model: str, settings: Settings) -> Voices:
+    """Find the voices of a model that nobody speaks with yet.
+
+    It opens the networks that measure recordings when one comes, and no graph else.
+
+    Raises:
+        ModelLoadError: The model is not installed.
+    """
+    text = settings.text
+    pieces = TextPieces(open_text_frontend(text), normalizes=text.normalize)
+    return open_voices(find_installed(model, settings), settings, pieces)
+
+
+def _open_networks(installed: Installed) -> VoiceNetworks:
+    campplus, tokenizer = (
+        open_session(installed.bundle.network(name), installed.session)
+        for name in ("campplus", "speech_tokenizer")
+    )
+    return VoiceNetworks(campplus, tokenizer)
+
+
+def _fingerprint(recording: Recording, language: Language | None = None) -> bytes:
     if not recording.samples.size:
         raise InputError(
             "the recording is empty", hint="Send 3 to 10 s of speech", param="prompt"
         )
     content = np.ascontiguousarray(recording.samples, np.float32).tobytes()
-    about = f"{recording.sample_rate} {recording.transcript}".encode()
+    about = f"{recording.sample_rate} {language} {recording.transcript}".encode()
     return hashlib.sha256(about + b"\0" + content).digest()

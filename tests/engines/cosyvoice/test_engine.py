@@ -1,0 +1,224 @@
+"""The engine speaks many requests at once, and each as if it were alone."""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice import engine as engine_module
+from cosykit.engines.cosyvoice import preparing
+from cosykit.engines.cosyvoice.decoding import Decoding
+from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
+from cosykit.engines.cosyvoice.open import open_engine
+from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.synthesis.lm.length import LengthLimits
+from cosykit.types import AudioChunk, BatchEngine, Engine, Samples, SpeechRequest
+
+TEXT = "今天天气很好，我们去公园散步。"
+LONG = "第一句话说的是春天。" * 12
+
+
+def spoken(engine: CosyVoiceEngine, request: SpeechRequest) -> Samples:
+    return np.concatenate([chunk.samples for chunk in engine.synthesize(request)])
+
+
+def together(
+    engine: CosyVoiceEngine, requests: Sequence[SpeechRequest]
+) -> dict[str, list[AudioChunk]]:
+    """Speak requests in one batch."""
+    for request in requests:
+        engine.begin(request)
+    chunks: dict[str, list[AudioChunk]] = {each.request_id: [] for each in requests}
+    while engine.under_way:
+        for progress in engine.step():
+            assert not isinstance(progress.outcome, BaseException)
+            if progress.outcome:
+                chunks[progress.request_id].append(progress.outcome)
+    return chunks
+
+
+def test_engine_keeps_both_protocols(engine: CosyVoiceEngine) -> None:
+    assert isinstance(engine, Engine)
+    assert isinstance(engine, BatchEngine)
+    assert engine.info.precision == "fp32"
+    assert engine.sample_rate == 22_050
+    assert {voice.id for voice in engine.voices()} >= {"zh_female", "en_male"}
+
+
+def test_same_seed_gives_the_same_samples(engine: CosyVoiceEngine) -> None:
+    first, again, other = (
+        spoken(engine, SpeechRequest(TEXT, seed=seed)) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, again)
+    assert first.size != other.size or not np.allclose(first, other)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_text_is_spoken_in_order_and_told_once(
+    engine: CosyVoiceEngine, whole: bool
+) -> None:
+    request = SpeechRequest(LONG, seed=1, whole=whole)
+    chunks = list(engine.synthesize(request))
+    assert "".join(chunk.text for chunk in chunks).count("春天") == 12
+    assert all(chunk.samples.size for chunk in chunks)
+
+
+def test_speed_changes_the_length(engine: CosyVoiceEngine) -> None:
+    usual, fast = (
+        spoken(engine, SpeechRequest(TEXT, seed=1, speed=speed)).size
+        for speed in (1.0, 2.0)
+    )
+    assert fast == pytest.approx(usual / 2, rel=0.02)
+
+
+def test_batch_gives_each_what_it_gets_alone(engine: CosyVoiceEngine) -> None:
+    texts = (TEXT, "你好。", LONG, "Good morning, everyone.")
+    requests = [SpeechRequest(text, seed=n) for n, text in enumerate(texts)]
+    chunks = together(engine, requests)
+    for request in requests:
+        in_batch = np.concatenate([c.samples for c in chunks[request.request_id]])
+        alone = spoken(engine, request)
+        assert in_batch.size == alone.size
+        assert np.abs(in_batch - alone).max() < 1e-3
+
+
+def test_more_requests_than_slots_are_all_spoken(engine: CosyVoiceEngine) -> None:
+    requests = [SpeechRequest(TEXT, seed=n) for n in range(9)]
+    assert all(together(engine, requests).values())
+
+
+def test_newcomer_has_a_part_in_the_next_step(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    step = Decoding.step
+
+    def counted(decoding: Decoding) -> None:
+        sizes.append(len(decoding.utterances))
+        step(decoding)
+
+    monkeypatch.setattr(Decoding, "step", counted)
+    old, new = SpeechRequest(TEXT, seed=1), SpeechRequest(TEXT, seed=2)
+    engine.begin(old)
+    engine.step()
+    engine.begin(new)
+    engine.step()
+    assert sizes == [1, 2]
+    engine.cancel(old.request_id)
+    engine.step()
+    assert sizes[2:] == [1]
+    engine.cancel(new.request_id)
+
+
+def test_cancelled_request_is_not_told_of_any_more(engine: CosyVoiceEngine) -> None:
+    kept, left = SpeechRequest(TEXT, seed=1), SpeechRequest(LONG, seed=2)
+    for request in (left, kept):
+        engine.begin(request)
+    told: list[str] = []
+    while left.request_id not in told:
+        told += [progress.request_id for progress in engine.step()]
+    engine.cancel(left.request_id)
+    after: list[str] = []
+    while engine.under_way:
+        after += [progress.request_id for progress in engine.step()]
+    assert left.request_id not in after
+    assert engine.under_way == 0
+
+
+def test_resting_request_begins_nothing_new(engine: CosyVoiceEngine) -> None:
+    request = SpeechRequest(TEXT, seed=1)
+    engine.begin(request)
+    before = engine.times.seconds["lm_prefill"]
+    assert engine.step({request.request_id}) == ()
+    assert engine.times.seconds["lm_prefill"] == before
+    engine.cancel(request.request_id)
+
+
+def test_listeners_that_pull_get_their_own(engine: CosyVoiceEngine) -> None:
+    requests = [SpeechRequest(LONG, seed=n) for n in range(2)]
+    streams = [engine.synthesize(request) for request in requests]
+    pieces: list[list[Samples]] = [[], []]
+    while any(streams):
+        for stream, mine in zip(streams, pieces, strict=True):
+            if chunk := next(stream, None):
+                mine.append(chunk.samples)
+        if not any(len(mine) < 3 for mine in pieces):
+            break
+    for stream, mine in zip(streams, pieces, strict=True):
+        mine += [chunk.samples for chunk in stream]
+    for request, mine in zip(requests, pieces, strict=True):
+        alone = spoken(engine, request)
+        assert np.abs(np.concatenate(mine) - alone).max() < 1e-3
+
+
+def forbid_ends(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:
+    """Have every utterance run out of room after some tokens."""
+
+    def limits(text_tokens: int) -> LengthLimits:
+        return LengthLimits(tokens, tokens)
+
+    monkeypatch.setattr(preparing, "limits_of", limits)
+
+
+def test_runaway_is_begun_anew_once_and_told(
+    engine: CosyVoiceEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    forbid_ends(monkeypatch, 40)
+    assert spoken(engine, SpeechRequest(TEXT, seed=1)).size
+    told = [record.message for record in caplog.records]
+    assert [message.rpartition(" ")[2] for message in told] == ["again", "tokens"]
+    assert TEXT not in caplog.text
+
+
+def test_runaway_that_is_heard_already_is_cut(
+    engine: CosyVoiceEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    forbid_ends(monkeypatch, 200)
+    samples = spoken(engine, SpeechRequest(TEXT, seed=1))
+    assert samples.size == pytest.approx(4 * engine.sample_rate, rel=0.01)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+def test_forced_tokens_are_no_runaway(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = open_engine(settings.model, settings, forced_tokens=50)
+    samples = spoken(engine, SpeechRequest(TEXT))
+    assert samples.size == pytest.approx(engine.sample_rate, rel=0.02)
+    assert not caplog.records
+    engine.close()
+
+
+def test_bug_in_a_step_ends_all_and_the_engine_goes_on(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "_ready", None)
+        with pytest.raises(TypeError):
+            spoken(engine, SpeechRequest(TEXT))
+    assert engine.under_way == 0
+    assert spoken(engine, SpeechRequest(TEXT)).size
+
+
+def test_closed_engine_says_so(settings: Settings) -> None:
+    engine = open_engine(settings.model, settings)
+    engine.close()
+    with pytest.raises(ModelLoadError, match="closed"):
+        engine.begin(SpeechRequest(TEXT))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "。。。！", "🙂🙂"])
+def test_nothing_to_say_is_an_error(engine: CosyVoiceEngine, text: str) -> None:
+    with pytest.raises(InputError):
+        spoken(engine, SpeechRequest(text))
+
+
+def test_unknown_voice_is_an_error(engine: CosyVoiceEngine) -> None:
+    with pytest.raises(NotFoundError, match="unknown voice 'nobody'"):
+        spoken(engine, SpeechRequest(TEXT, voice="nobody"))

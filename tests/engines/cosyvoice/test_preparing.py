@@ -1,0 +1,164 @@
+"""Every mode gives the language model and the flow what upstream gives them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice.installed import find_installed
+from cosykit.engines.cosyvoice.preparing import Preparing
+from cosykit.engines.cosyvoice.voices import Voices
+from cosykit.errors import InputError
+from cosykit.hub.bundle import read_bundle
+from cosykit.runtime.session import open_session
+from cosykit.spec import Mode
+from cosykit.synthesis.flow.chunks import DEFAULT, WHOLE
+from cosykit.synthesis.text.frontend import StandardFrontend
+from cosykit.synthesis.text.pieces import TextPieces
+from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
+from cosykit.synthesis.voice.enrol import VoiceNetworks
+from cosykit.synthesis.voice.store import VoiceStore
+from cosykit.types import Recording, SpeechRequest, VocoderStream
+
+TEXT = "你好。"
+TRANSCRIPT = "今天天气很好。"
+WHISPER = WhisperTokenizer()
+
+
+class NoVocoder:
+    """Is asked for nothing here."""
+
+    sample_rate = 22_050
+
+    def begin(self, seed: object) -> VocoderStream:
+        raise AssertionError
+
+    def close(self) -> None:
+        pass
+
+
+def preparing(settings: Settings, *modes: Mode, forced: int | None = None) -> Preparing:
+    """Prepare for a model that has only some of the modes."""
+    bundle = read_bundle(settings.models_dir, settings.model)
+    assert bundle
+    facts = bundle.manifest.facts
+    assert facts
+    installed = find_installed(settings.model, settings)
+
+    def networks() -> VoiceNetworks:
+        return VoiceNetworks(
+            open_session(bundle.network("campplus"), installed.session),
+            open_session(bundle.network("speech_tokenizer"), installed.session),
+        )
+
+    return Preparing(
+        settings.model,
+        replace(facts, modes=modes or facts.modes),
+        Voices(settings.model, facts, VoiceStore(bundle), ("zh", "en"), networks),
+        TextPieces(StandardFrontend()),
+        NoVocoder(),
+        schedule=DEFAULT,
+        forced_tokens=forced,
+    )
+
+
+def recording(transcript: str = "") -> Recording:
+    """Two seconds of something that sounds."""
+    seconds = np.arange(2 * 22_050) / 22_050
+    tone = 0.4 * np.sin(2 * np.pi * 220 * seconds) * (1 + np.sin(8 * seconds)) / 2
+    return Recording(tone.astype(np.float32), 22_050, transcript)
+
+
+@pytest.fixture
+def prepared(settings: Settings) -> Preparing:
+    return preparing(settings)
+
+
+def test_built_in_voice_is_a_speaker_alone(prepared: Preparing) -> None:
+    speech = prepared.speech(SpeechRequest(TEXT, voice="中文女"))
+    assert speech.prompt.speaker is not None
+    assert speech.prompt.text.size == speech.prompt.speech.size == 0
+    flow = speech.manner.prompt
+    assert np.array_equal(flow.speaker[0], speech.prompt.speaker)
+    assert flow.tokens.size == flow.frames == 0
+
+
+def test_recording_with_its_transcript_is_continued(prepared: Preparing) -> None:
+    speech = prepared.speech(SpeechRequest(TEXT, prompt=recording(TRANSCRIPT)))
+    assert np.array_equal(speech.prompt.text, WHISPER.encode(TRANSCRIPT))
+    flow = speech.manner.prompt
+    assert np.array_equal(speech.prompt.speech, flow.tokens)
+    assert flow.tokens.size > 50
+    assert flow.frames == pytest.approx(flow.tokens.size * 22_050 / 50 / 256, rel=0.05)
+
+
+def test_recording_alone_is_followed_by_the_flow_only(prepared: Preparing) -> None:
+    speech = prepared.speech(SpeechRequest("Good morning.", prompt=recording()))
+    assert speech.prompt.speaker is not None
+    assert speech.prompt.text.size == speech.prompt.speech.size == 0
+    assert speech.manner.prompt.tokens.size > 50
+    # The recording does not say which language is to be spoken.
+    tag = WHISPER.encode("<|en|>")[0]
+    assert speech.lines[0].piece.tokens[0] == tag
+
+
+@pytest.mark.parametrize("end", ["", "<|endofprompt|>"])
+def test_instructions_take_the_place_of_the_speaker(
+    prepared: Preparing, end: str
+) -> None:
+    request = SpeechRequest(TEXT, voice="zh_male", instructions=f"Be merry.{end}")
+    speech = prepared.speech(request)
+    assert speech.prompt.speaker is None
+    expected = WHISPER.encode("Be merry.<|endofprompt|>")
+    assert np.array_equal(speech.prompt.text, expected)
+    assert speech.manner.prompt.speaker.any()
+
+
+def test_streams_have_chunks_and_whole_speech_has_none(prepared: Preparing) -> None:
+    for whole, schedule in ((True, WHOLE), (False, DEFAULT)):
+        speech = prepared.speech(SpeechRequest(TEXT, whole=whole))
+        assert speech.manner.schedule is schedule
+
+
+def test_speech_may_be_as_long_as_upstream_allows(prepared: Preparing) -> None:
+    line = prepared.speech(SpeechRequest(TEXT)).lines[0]
+    size = line.piece.tokens.size
+    assert (line.limits.fewest, line.limits.most) == (2 * size, 20 * size)
+
+
+def test_prompt_that_leaves_no_room_is_refused(settings: Settings) -> None:
+    prepared = preparing(settings)
+    long = SpeechRequest(TEXT, instructions="Speak very slowly. " * 1000)
+    with pytest.raises(InputError, match="too little room"):
+        prepared.speech(long)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (SpeechRequest(TEXT, instructions="Be merry."), "does not follow instructions"),
+        (SpeechRequest(TEXT, prompt=recording()), "does not clone voices"),
+        (SpeechRequest("", source=recording()), "does not convert voices"),
+    ],
+)
+def test_mode_that_the_model_lacks_is_refused_with_one_that_has_it(
+    settings: Settings, request_: SpeechRequest, message: str
+) -> None:
+    prepared = preparing(settings, "built_in_voice")
+    with pytest.raises(InputError, match=message) as caught:
+        prepared.speech(request_)
+    assert "cosyvoice-300m" in caught.value.hint
+
+
+def test_same_recording_is_measured_once(settings: Settings) -> None:
+    prepared = preparing(settings)
+    first, again = (
+        prepared.speech(SpeechRequest(TEXT, prompt=recording())) for _ in range(2)
+    )
+    assert first.manner.prompt.tokens is again.manner.prompt.tokens
+
+
+def test_forced_tokens_bound_both_ends(settings: Settings) -> None:
+    line = preparing(settings, forced=200).speech(SpeechRequest(TEXT)).lines[0]
+    assert (line.limits.fewest, line.limits.most) == (200, 200)
