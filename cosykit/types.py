@@ -20,13 +20,16 @@ Gender = Literal["female", "male"]
 
 SPEED_RANGE = (0.25, 4.0)
 VOLUME_RANGE = (0.0, 4.0)
+SEED_RANGE = (0, 2**32 - 1)
+TOP_P_RANGE = (0.01, 1.0)
+TOP_K_RANGE = (1, 4096)
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise InputError(
-            f"{name} {value:g} is out of range",
-            hint=f"Choose {low:g} to {high:g}",
+            f"{name} {value:.12g} is out of range",
+            hint=f"Choose {low:.12g} to {high:.12g}",
             param=name,
         )
 
@@ -70,8 +73,8 @@ class Sampling:
             InputError: A parameter is out of range.
         """
         for name, value, low, high in (
-            ("top_p", self.top_p, 0.01, 1.0),
-            ("top_k", self.top_k, 1, 4096),
+            ("top_p", self.top_p, *TOP_P_RANGE),
+            ("top_k", self.top_k, *TOP_K_RANGE),
             ("window", self.window, 1, 1000),
             ("tolerance", self.tolerance, 0.0, 2.0),
         ):
@@ -117,10 +120,12 @@ class SpeechRequest:
         """Check the ranges.
 
         Raises:
-            InputError: Speed or volume is out of range.
+            InputError: Speed, volume or seed is out of range.
         """
         _check_range("speed", self.speed, *SPEED_RANGE)
         _check_range("volume", self.volume, *VOLUME_RANGE)
+        if self.seed is not None:
+            _check_range("seed", self.seed, *SEED_RANGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +169,17 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do beyond speaking a text with a built-in voice."""
+    """What an engine can do beyond speaking a text with a built-in voice.
+
+    Attributes:
+        cloning: Speak with the voice of a recording.
+        conversion: Say recorded speech again in another voice.
+        instructions: Follow instructions.
+    """
 
     streaming: bool = True
     cloning: bool = False
+    conversion: bool = False
     instructions: bool = False
     text_streaming: bool = False
     timestamps: bool = False
@@ -269,6 +281,59 @@ class BatchEngine(Protocol):
 
     def cancel(self, request_id: str) -> None:
         """End a request, from any thread; no progress is reported of it any more."""
+
+
+@runtime_checkable
+class VoiceKeeper(Protocol):
+    """Measures recordings and keeps voices made of them.
+
+    An `Engine` may be one too. Any thread may call any of this at any time.
+    """
+
+    def listen(self, request: SpeechRequest) -> Sequence[str]:
+        """Measure the recordings of a request ahead, which may take seconds.
+
+        Speaking it does not have to any more. Afterwards the request is worth as much
+        as before: nothing else of it is checked.
+
+        Returns:
+            What could be better about the recorded voice, in sentences without a full
+            stop.
+
+        Raises:
+            InputError: A recording is of no use.
+        """
+
+    def add_voice(
+        self,
+        name: str,
+        recording: Recording,
+        languages: tuple[Language, ...] = (),
+        *,
+        replaces: bool = False,
+    ) -> Sequence[str]:
+        """Save the voice of a recording; any later request may name it.
+
+        Args:
+            languages: What it is known to speak, its own first.
+            replaces: Whether to put it in the place of an added one of that name.
+
+        Returns:
+            As of `listen`.
+
+        Raises:
+            InputError: The recording is of no use, or the name is taken or no name.
+            ResourceError: It cannot be written.
+        """
+
+    def remove_voice(self, name: str) -> None:
+        """Delete an added voice.
+
+        Raises:
+            NotFoundError: There is none of that name.
+            InputError: It came with the model.
+            ResourceError: It cannot be deleted.
+        """
 
 
 Mel = NDArray[np.float32]

@@ -5,10 +5,56 @@
 The engine speaks; what every engine needs afterwards is done here.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from types import MappingProxyType
 
 from cosykit.audio.level import Limiter, apply_gain
+from cosykit.errors import InputError
+from cosykit.spec import SPECS, Mode
 from cosykit.types import AudioChunk, Engine, SpeechRequest
+
+_LACKS: Mapping[Mode, str] = MappingProxyType(
+    {
+        "zero_shot": "does not clone voices",
+        "instruct": "does not follow instructions",
+        "voice_conversion": "does not convert voices",
+    }
+)
+# Fields of a request by what they take.
+_FIELDS: Mapping[Mode, str] = MappingProxyType(
+    {
+        "zero_shot": "prompt",
+        "instruct": "instructions",
+        "voice_conversion": "source",
+    }
+)
+
+
+def check_abilities(engine: Engine, request: SpeechRequest) -> None:
+    """Refuse what an engine would have to leave out.
+
+    Raises:
+        InputError: The request asks for more than the engine can do.
+    """
+    can = engine.capabilities
+    lacking: dict[Mode, bool] = {
+        "zero_shot": request.prompt is not None and not can.cloning,
+        "instruct": bool((request.instructions or "").strip()) and not can.instructions,
+        "voice_conversion": request.source is not None and not can.conversion,
+    }
+    for mode, lacks in lacking.items():
+        if lacks:
+            raise unable(engine.info.model, mode)
+
+
+def unable(model: str, mode: Mode) -> InputError:
+    """Say that a model lacks an ability, and which model of the catalogue has it."""
+    able = next(spec.id for spec in SPECS.values() if mode in spec.modes)
+    return InputError(
+        f"{model} {_LACKS[mode]}",
+        hint=f"{able} does; install it with: cosykit install {able}",
+        param=_FIELDS[mode],
+    )
 
 
 class Finishing:
@@ -41,6 +87,7 @@ def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
     Raises:
         InputError: The request cannot be spoken; raised before the first chunk.
     """
+    check_abilities(engine, request)
     finishing = Finishing(engine.sample_rate, request.volume)
     for chunk in engine.synthesize(request):
         yield finishing.process(chunk)

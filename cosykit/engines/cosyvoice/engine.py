@@ -24,7 +24,9 @@ from cosykit.types import (
     AudioChunk,
     Capabilities,
     EngineInfo,
+    Language,
     Progress,
+    Recording,
     SpeechRequest,
     Vocoder,
     Voice,
@@ -61,7 +63,7 @@ class Stages:
 
 
 class CosyVoiceEngine:
-    """An `Engine` that is a `BatchEngine` too."""
+    """An `Engine` that is a `BatchEngine` and a `VoiceKeeper` too."""
 
     def __init__(self, stages: Stages, info: EngineInfo) -> None:
         self._stages: Stages | None = stages
@@ -91,7 +93,27 @@ class CosyVoiceEngine:
 
     def voices(self) -> Sequence[Voice]:
         """List built-in and saved voices."""
-        return self._opened().preparing.voices()
+        return self._opened().preparing.voices.list()
+
+    def listen(self, request: SpeechRequest) -> Sequence[str]:
+        """Measure the recordings of a request ahead, see `VoiceKeeper`."""
+        return self._opened().preparing.listen(request)
+
+    def add_voice(
+        self,
+        name: str,
+        recording: Recording,
+        languages: tuple[Language, ...] = (),
+        *,
+        replaces: bool = False,
+    ) -> Sequence[str]:
+        """Save the voice of a recording, see `VoiceKeeper`."""
+        voices = self._opened().preparing.voices
+        return voices.add(name, recording, languages, replaces=replaces)
+
+    def remove_voice(self, name: str) -> None:
+        """Delete an added voice, see `VoiceKeeper`."""
+        self._opened().preparing.voices.store.remove(name)
 
     @property
     def times(self) -> StageTimes:

@@ -9,20 +9,16 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
 from cosykit.engines.cosyvoice.installed import Installed, find_installed
 from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.reading import Reader
-from cosykit.engines.cosyvoice.voices import Voices
+from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.errors import ModelLoadError, PluginError
-from cosykit.hub.bundle import spec_of
 from cosykit.plugins import load_plugin
 from cosykit.runtime.memory import usable_memory_bytes
-from cosykit.runtime.session import open_session
 from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
 from cosykit.synthesis.flow.model import Flow
 from cosykit.synthesis.lm.decoder import CacheShape, LanguageModel
 from cosykit.synthesis.text.pieces import TextPieces
-from cosykit.synthesis.voice.enrol import VoiceNetworks
-from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import EngineInfo, Vocoder
 
 _FLOAT_BYTES = 4
@@ -68,24 +64,19 @@ def _open_stages(
     # On a processor a batch of the flow takes as long as one after the other, and
     # everyone in it waits for the last.
     most_parts = 1 if installed.session.provider == "cpu" else slots
-    facts, spec = installed.facts, spec_of(settings.models_dir, model)
+    facts = installed.facts
     reader = Reader(
         installed.open("text_encoder"), installed.open("lm_embedding"), facts
     )
     vocoder = open_vocoder(model, settings)
+    pieces = TextPieces(
+        open_text_frontend(settings.text), normalizes=settings.text.normalize
+    )
     preparing = Preparing(
         model,
         facts,
-        Voices(
-            model,
-            facts,
-            VoiceStore(installed.bundle),
-            spec.languages,
-            partial(_voice_networks, installed),
-        ),
-        TextPieces(
-            open_text_frontend(settings.text), normalizes=settings.text.normalize
-        ),
+        open_voices(installed, settings, pieces),
+        pieces,
         vocoder,
         schedule=UPSTREAM if settings.engine.schedule == "upstream" else DEFAULT,
         forced_tokens=forced_tokens,
@@ -153,14 +144,6 @@ def _check_room(facts: ModelFacts, slots: int) -> None:
             hint=f"Set engine.batch_size to {slots * there_bytes // needed_bytes} or "
             "less",
         )
-
-
-def _voice_networks(installed: Installed) -> VoiceNetworks:
-    campplus, tokenizer = (
-        open_session(installed.bundle.network(name), installed.session)
-        for name in ("campplus", "speech_tokenizer")
-    )
-    return VoiceNetworks(campplus, tokenizer)
 
 
 def _flow(installed: Installed, most_parts: int) -> Flow:

@@ -34,6 +34,9 @@ UPSTREAM = Schedule(hops=(100,), as_upstream=True)
 # every chunk comes before all that was given has been heard.
 DEFAULT = Schedule(hops=(50, 50, 60, 80, 100))
 WHOLE = Schedule()
+# For speech of any length, of which nobody waits for the first audio: chunks of 10 s
+# join without a seam, and take as much memory as a long sentence.
+LONG = Schedule(hops=(500,))
 
 
 @dataclass(frozen=True, slots=True)

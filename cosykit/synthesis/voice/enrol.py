@@ -12,13 +12,15 @@ from cosykit.audio.features.fbank import fbank
 from cosykit.audio.features.mel import COSYVOICE_300M, MelScale, mel
 from cosykit.audio.features.whisper import SAMPLE_RATE, log_mel
 from cosykit.audio.resample import resample
-from cosykit.errors import InputError
 from cosykit.runtime.session import Session
 from cosykit.synthesis.voice.prompt import VoicePrompt
-from cosykit.synthesis.voice.recording import LONGEST_S, PreparedRecording
+from cosykit.synthesis.voice.recording import (
+    LONGEST_S,
+    PreparedRecording,
+    check_source,
+)
 from cosykit.types import Recording, Samples
 
-_SHORTEST_SOURCE_S = 0.1
 # A long recording is cut where it is quietest in the last part of what fits.
 _CUT_WITHIN_S = 5.0
 _QUIET_S = 0.05
@@ -80,13 +82,9 @@ def tokens_of(recording: Recording, networks: VoiceNetworks) -> NDArray[np.int64
     """Turn speech of any length into speech tokens, (tokens).
 
     Raises:
-        InputError: It is shorter than a tenth of a second.
+        InputError: It is shorter than a tenth of a second, or silent.
     """
-    if recording.samples.size < _SHORTEST_SOURCE_S * recording.sample_rate:
-        raise InputError(
-            "the recording is too short to be speech",
-            hint="Use a recording of at least a word",
-        )
+    check_source(recording)
     heard = resample(recording.samples, recording.sample_rate, SAMPLE_RATE)
     return np.concatenate([networks.tokens(piece) for piece in _pieces(heard)])
 

@@ -13,6 +13,7 @@ from cosykit.types import Recording, Samples
 LONGEST_S = 30.0
 """Speech tokenizers take no more at once."""
 _SHORTEST_S = 1.0
+_SHORTEST_SOURCE_S = 0.1
 _GOOD_S = 3.0
 _LOWEST_GOOD_RATE = 16_000
 _FRAME_S = 0.02
@@ -77,6 +78,27 @@ def prepare(recording: Recording) -> PreparedRecording:
     leveled = _with_tail(_leveled(speech), rate)
     remarks = tuple(_remarks(speech, rate, clipped))
     return PreparedRecording(Recording(leveled, rate, recording.transcript), remarks)
+
+
+def check_source(recording: Recording) -> None:
+    """Make sure that there is speech in a recording that is to be said again.
+
+    Raises:
+        InputError: It is shorter than a tenth of a second, or silent.
+    """
+    samples, rate = recording.samples, recording.sample_rate
+    if samples.size < _SHORTEST_SOURCE_S * rate or not np.isfinite(samples).all():
+        raise InputError(
+            "the recording is too short to be speech",
+            hint="Use a recording of at least a word",
+            param="source",
+        )
+    if _loudness(samples, max(1, round(_FRAME_S * rate))).max() < _SILENT:
+        raise InputError(
+            "the recording is silent",
+            hint="Check the microphone and its level",
+            param="source",
+        )
 
 
 def _trimmed(samples: Samples, rate: int) -> Samples:

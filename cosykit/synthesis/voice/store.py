@@ -83,6 +83,15 @@ class VoiceStore:
         """
         return self._read(self._existing(voice_id))
 
+    def check_name(self, name: str, *, replaces: bool = False) -> None:
+        """Make sure that a voice of this name could be added.
+
+        Raises:
+            InputError: As of `add`.
+        """
+        _checked_path(self._folder, name)
+        self._replaceable(name, name, replaces)
+
     def add(self, voice: StoredVoice, *, replaces: bool = False) -> None:
         """Save a voice.
 
@@ -99,7 +108,7 @@ class VoiceStore:
         if misfit:
             raise _misfit(voice.id, self._bundle.manifest.model, misfit)
         with self._changing():
-            path = self._replaceable(voice, replaces) or path
+            path = self._replaceable(voice.id, voice.name, replaces) or path
             write_voice(path, replace(voice, id=path.stem))
 
     def remove(self, voice_id: str) -> None:
@@ -170,12 +179,12 @@ class VoiceStore:
             param="voice",
         )
 
-    def _replaceable(self, voice: StoredVoice, replaces: bool) -> Path | None:
+    def _replaceable(self, voice_id: str, name: str, replaces: bool) -> Path | None:
         """Make sure that a name is free, and give the file that is to be replaced."""
-        wanted = {_same(voice.id), _same(voice.name)}
+        wanted = {_same(voice_id), _same(name)}
         own = None
         for path in voice_paths(self._folder):
-            is_own = _same(path.stem) == _same(voice.id)
+            is_own = _same(path.stem) == _same(voice_id)
             if is_own and replaces and not self.is_built_in(path.stem):
                 own = path
             elif wanted & _names(path):
