@@ -8,17 +8,13 @@ import pytest
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.installed import find_installed
 from cosykit.engines.cosyvoice.preparing import Preparing
-from cosykit.engines.cosyvoice.voices import Voices
+from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.errors import InputError
-from cosykit.hub.bundle import read_bundle
-from cosykit.runtime.session import open_session
 from cosykit.spec import Mode
 from cosykit.synthesis.flow.chunks import DEFAULT, WHOLE
 from cosykit.synthesis.text.frontend import StandardFrontend
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
-from cosykit.synthesis.voice.enrol import VoiceNetworks
-from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import Recording, SpeechRequest, VocoderStream
 
 TEXT = "你好。"
@@ -40,23 +36,14 @@ class NoVocoder:
 
 def preparing(settings: Settings, *modes: Mode, forced: int | None = None) -> Preparing:
     """Prepare for a model that has only some of the modes."""
-    bundle = read_bundle(settings.models_dir, settings.model)
-    assert bundle
-    facts = bundle.manifest.facts
-    assert facts
     installed = find_installed(settings.model, settings)
-
-    def networks() -> VoiceNetworks:
-        return VoiceNetworks(
-            open_session(bundle.network("campplus"), installed.session),
-            open_session(bundle.network("speech_tokenizer"), installed.session),
-        )
-
+    facts = replace(installed.facts, modes=modes or installed.facts.modes)
+    pieces = TextPieces(StandardFrontend())
     return Preparing(
         settings.model,
-        replace(facts, modes=modes or facts.modes),
-        Voices(settings.model, facts, VoiceStore(bundle), ("zh", "en"), networks),
-        TextPieces(StandardFrontend()),
+        facts,
+        open_voices(replace(installed, facts=facts), settings, pieces),
+        pieces,
         NoVocoder(),
         schedule=DEFAULT,
         forced_tokens=forced,
