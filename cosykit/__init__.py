@@ -19,7 +19,8 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from cosykit.errors import CosykitError
 
 if TYPE_CHECKING:
-    from cosykit.engines.open import Synthesizer, load
+    from cosykit.engines.open import load
+    from cosykit.engines.synthesizer import Synthesizer
     from cosykit.types import AudioChunk, SpeechRequest, Voice
 
 __version__ = "0.1.0"
@@ -35,7 +36,7 @@ __all__ = [
 _HOMES = {
     "AudioChunk": "cosykit.types",
     "SpeechRequest": "cosykit.types",
-    "Synthesizer": "cosykit.engines.open",
+    "Synthesizer": "cosykit.engines.synthesizer",
     "Voice": "cosykit.types",
     "load": "cosykit.engines.open",
 }

@@ -15,7 +15,7 @@ import numpy as np
 
 from cosykit.audio.resample import Resampler
 from cosykit.errors import InputError, TooLargeError
-from cosykit.types import Samples
+from cosykit.types import Recording, Samples
 
 if TYPE_CHECKING:
     from av import AudioFrame, Packet
@@ -79,6 +79,21 @@ def decode_audio(
         raise InputError("the audio file has no samples", hint=_HINT)
     pieces.append(resampler.process(np.zeros(0, np.float32), last=True))
     return np.concatenate(pieces), output_rate
+
+
+def read_recording(
+    source: bytes | Path, transcript: str = "", *, max_duration_s: float = 300.0
+) -> Recording:
+    """Decode a recording of a voice, at its own rate.
+
+    Args:
+        transcript: What is said in it; empty if nobody knows.
+
+    Raises:
+        InputError: As of `decode_audio`.
+    """
+    samples, sample_rate = decode_audio(source, max_duration_s=max_duration_s)
+    return Recording(samples, sample_rate, transcript)
 
 
 def _read(path: Path, max_size_bytes: int) -> bytes:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from cosykit.cli.opening import open_model
 from cosykit.cli.progress import with_progress
 from cosykit.config import Settings
-from cosykit.engines.open import Synthesizer
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest

@@ -12,7 +12,7 @@ from cosykit.errors import ModelLoadError
 
 if TYPE_CHECKING:
     from cosykit.config import Settings
-    from cosykit.engines.open import Synthesizer
+    from cosykit.engines.synthesizer import Synthesizer
 
 
 def open_model(settings: "Settings") -> "Synthesizer":

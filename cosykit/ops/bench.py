@@ -10,7 +10,8 @@ from itertools import chain
 
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
-from cosykit.engines.open import Synthesizer, load
+from cosykit.engines.open import load
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.types import AudioChunk, BatchEngine, SpeechRequest
 
 # Long enough for several pieces, with the mix of sentences that people read out.
@@ -21,6 +22,8 @@ BENCH_TEXT = (
     "妈妈笑着说，云也会累，走一会儿就要歇一歇。"
     "风从河边吹过来，带着青草和泥土的味道，新的一天就这样开始了。"
 )
+# One line for the language model.
+ONE_LINE = "今天天气很好，我们一起去公园散步吧。"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 
 from cosykit.config.schema import ServerSettings, Settings
-from cosykit.engines.open import Synthesizer
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import ResourceError
 from cosykit.runtime.arenas import share_arenas
 from cosykit.runtime.wheel import check_wheels

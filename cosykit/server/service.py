@@ -11,7 +11,8 @@ from functools import partial
 from typing import Literal
 
 from cosykit.config.schema import Settings
-from cosykit.engines.open import Synthesizer, load, load_again
+from cosykit.engines.open import load, load_again
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from cosykit.cli.narration import stoppable
-from cosykit.engines.open import Synthesizer
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.types import AudioChunk, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
 
