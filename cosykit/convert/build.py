@@ -169,13 +169,13 @@ def _load_flow(path: Path, sizes: Dimensions) -> Builders:
     _load(model, read_checkpoint(path), path.name)
     network, mels = model.decoder.estimator, sizes.flow.mels
     return {
-        "flow_encoder": lambda level: flow.encoder_graph(model),
-        "length_regulator": lambda level: flow.length_regulator_graph(model),
+        "flow_encoder": lambda level: flow.encoder_graph(model, level),
+        "length_regulator": lambda level: flow.length_regulator_graph(model, level),
         "estimator": lambda level: estimator.estimator_graph(
-            network, mels, ragged=False
+            network, mels, ragged=False, precision=level
         ),
         "estimator_ragged": lambda level: estimator.estimator_graph(
-            network, mels, ragged=True
+            network, mels, ragged=True, precision=level
         ),
     }
 

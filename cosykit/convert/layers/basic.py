@@ -158,6 +158,9 @@ class Mish(Layer):
     def __call__(self, x: Value) -> Value:
         """Apply to each element."""
         graph = x.graph
+        if graph.precision == "fp16":
+            # There e^2 would overflow from x = 5.5.
+            return x * graph.op("Tanh", graph.op("Softplus", x))
         # From here on the quotient is 1 in float32, and e^2 still far from overflow.
         e = graph.op("Exp", graph.op("Min", x, graph.like(20.0)))
         n = e * (e + 2.0)

@@ -1,7 +1,8 @@
 """The estimator of the first generation: where a noisy mel should flow.
 
 A U-Net: down through the levels, the first of which halves the time, through the
-middle, and up again. Every stage is a residual block and blocks of attention.
+middle, and up again. Every stage is a residual block and blocks of attention. Inside,
+tensors are (batch, frames, channels).
 
 Source: cosyvoice/flow/decoder.py ConditionalDecoder;
 matcha/models/components/decoder.py ResnetBlock1D, TimestepEmbedding, SinusoidalPosEmb;
@@ -31,14 +32,37 @@ from cosykit.convert.layers.convolution import (
     Upsampling,
     masked,
 )
+from cosykit.convert.layers.integer_attention import (
+    Scene,
+    integer_attention,
+    scene_of,
+)
+from cosykit.convert.layers.product import joined, product
 from cosykit.convert.module import Module, ModuleList
+from cosykit.spec import Precision
 
 # What the estimator sees of a frame: noisy mel, mean, speaker, prompt's mel.
 _PARTS = 4
-_TIME_SCALE = 1000.0
+_TIME_SCALE = np.float32(1000)
 _TIME_WIDTH = 4
 _HIDDEN_WIDTH = 4
 _HIDES = -1e10
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """What all stages of one frame rate share.
+
+    Attributes:
+        mask: 1 on frames of a sequence, 0 after, (batch, frames, 1); None where nothing
+            is padded.
+        keys: The same for attention, int32 (batch, frames).
+        scene: What attention of integers needs; None if it is of floats.
+    """
+
+    mask: Value | None
+    keys: Value | None
+    scene: Scene | None
 
 
 class _Attention(Module):
@@ -48,19 +72,25 @@ class _Attention(Module):
         self.to_k = Linear(channels, inner, bias=False)
         self.to_v = Linear(channels, inner, bias=False)
         self.to_out = Sequential(Linear(inner, channels))
-        self._heads = heads
+        self._heads, self._head_size = heads, head_size
 
-    def __call__(self, x: Value, keys: Value | None) -> Value:
-        attended = x.graph.op(
-            "MultiHeadAttention",
-            self.to_q(x),
-            self.to_k(x),
-            self.to_v(x),
-            None,
-            keys,
-            attributes={"num_heads": self._heads, "mask_filter_value": _HIDES},
-            domain=CONTRIB,
-        )
+    def __call__(self, x: Value, level: _Level) -> Value:
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        if level.scene:
+            attended = integer_attention(
+                q, k, v, self._heads, self._head_size, level.scene
+            )
+        else:
+            attended = x.graph.op(
+                "MultiHeadAttention",
+                q,
+                k,
+                v,
+                None,
+                level.keys,
+                attributes={"num_heads": self._heads, "mask_filter_value": _HIDES},
+                domain=CONTRIB,
+            )
         return self.to_out(attended)
 
 
@@ -92,52 +122,50 @@ class _FeedForward(Layer):
 
 
 class _AttentionBlock(Module):
-    """Attention and feed-forward, (batch, frames, channels) both ways."""
-
     def __init__(self, channels: int, heads: int, head_size: int) -> None:
         self.norm1 = LayerNorm(channels)
         self.attn1 = _Attention(channels, heads, head_size)
         self.norm3 = LayerNorm(channels)
         self.ff = _FeedForward(channels)
 
-    def __call__(self, x: Value, keys: Value | None) -> Value:
-        x = x + self.attn1(self.norm1(x), keys)
+    def __call__(self, x: Value, level: _Level) -> Value:
+        x = x + self.attn1(self.norm1(x), level)
         return x + self.ff(self.norm3(x))
 
 
 class _ResidualBlock(Module):
     def __init__(self, inputs: int, outputs: int, time_size: int) -> None:
-        self.mlp = Sequential(Mish(), Linear(time_size, outputs))
+        self._shift = Linear(time_size, outputs)
+        self.mlp = Sequential(Mish(), self._shift)
         self.block1 = NormalisedConvolution(inputs, outputs)
         self.block2 = NormalisedConvolution(outputs, outputs)
         self.res_conv = Convolution(inputs, outputs, 1)
 
-    def __call__(self, x: Value, time: Value, mask: Value | None) -> Value:
-        h = self.block1(x, mask) + self.mlp(time).unsqueeze(2)
-        return self.block2(h, mask) + self.res_conv(masked(x, mask))
+    @property
+    def shift(self) -> Linear:
+        """The map from a time, after Mish, to what it adds to every frame."""
+        return self._shift
+
+    def __call__(
+        self, parts: Sequence[Value], shift: Value, mask: Value | None
+    ) -> Value:
+        parts = [masked(part, mask) for part in parts]
+        h = masked(self.block1.over_frames(*parts, mask=mask) + shift, mask)
+        around = self.res_conv.over_frames(*parts)
+        return self.block2.over_frames(h, mask=mask) + around
 
 
-class _Resampling(Layer):
+class _Resampling(Module):
     """A convolution that the checkpoint keeps one name deeper."""
 
-    def __init__(self, conv: Layer) -> None:
+    def __init__(self, conv: Convolution | Upsampling) -> None:
         self.conv = conv
 
-    def __call__(self, x: Value) -> Value:
-        return self.conv(x)
+    def over_frames(self, x: Value) -> Value:
+        return self.conv.over_frames(x)
 
 
-@dataclass(frozen=True, slots=True)
-class _Padding:
-    """Where sequences end, at one level; nothing where none is padded.
-
-    Attributes:
-        mask: 1 on frames of a sequence, 0 after, (batch, 1, frames).
-        keys: The same for attention, int32 (batch, frames).
-    """
-
-    mask: Value | None
-    keys: Value | None
+_Resampler = Convolution | _Resampling
 
 
 class _Stage(ModuleList[Module]):
@@ -147,24 +175,29 @@ class _Stage(ModuleList[Module]):
         self,
         residual: _ResidualBlock,
         attention: Sequence[_AttentionBlock],
-        resampling: Layer | None = None,
+        resampling: _Resampler | None = None,
     ) -> None:
         self._residual, self._attention = residual, ModuleList(attention)
         self._resampling = resampling
         parts: Sequence[Module] = (self._residual, self._attention)
         super().__init__(parts if resampling is None else (*parts, resampling))
 
-    def __call__(self, x: Value, time: Value, padding: _Padding) -> Value:
-        """Map (batch, inputs, frames) to (batch, outputs, frames)."""
-        x = self._residual(x, time, padding.mask).transpose(0, 2, 1)
-        for block in self._attention:
-            x = block(x, padding.keys)
-        return x.transpose(0, 2, 1)
+    @property
+    def shift(self) -> Linear:
+        """The map from a time to what it adds to every frame."""
+        return self._residual.shift
 
-    def resample(self, x: Value, padding: _Padding) -> Value:
+    def __call__(self, parts: Sequence[Value], shift: Value, level: _Level) -> Value:
+        """Map parts of (batch, frames, inputs) to (batch, frames, outputs)."""
+        x = self._residual(parts, shift, level.mask)
+        for block in self._attention:
+            x = block(x, level)
+        return x
+
+    def resample(self, x: Value, level: _Level) -> Value:
         """Go to the rate of the next stage."""
         assert self._resampling is not None
-        return self._resampling(masked(x, padding.mask))
+        return self._resampling.over_frames(masked(x, level.mask))
 
 
 class _TimeEmbedding(Module):
@@ -178,9 +211,10 @@ class _TimeEmbedding(Module):
         graph = time.graph
         # In this order, as upstream: another rounds angles of up to 1000 differently,
         # which moves all frames the same way.
-        angles = time.unsqueeze(1) * _TIME_SCALE * graph.constant(self._rates())
+        scaled = time.unsqueeze(1) * graph.constant(_TIME_SCALE)
+        angles = scaled * graph.constant(self._rates())
         waves = graph.concat(1, graph.op("Sin", angles), graph.op("Cos", angles))
-        return self.linear_2(self._silu(self.linear_1(waves)))
+        return self.linear_2(self._silu(self.linear_1(waves.lowered())))
 
     def _rates(self) -> NDArray[np.float32]:
         half = self._inputs // 2
@@ -203,17 +237,19 @@ class Estimator(Module):
         )
         self.up_blocks = ModuleList(self._way_up())
         highest = dimensions.channels[0]
-        self.final_block = NormalisedConvolution(highest, highest)
-        self.final_proj = Convolution(highest, dimensions.mels, 1)
+        self.final_block = NormalisedConvolution(highest, highest, exact=True)
+        self.final_proj = Convolution(highest, dimensions.mels, 1, exact=True)
+        self._mish = Mish()
 
     def _way_down(self, inputs: int) -> Sequence[_Stage]:
         channels = self._dimensions.channels
         halvings = [_Resampling(Convolution(c, c, 3, stride=2)) for c in channels[:-1]]
         last = Convolution(channels[-1], channels[-1], 3)
+        resamplers: Sequence[_Resampler] = (*halvings, last)
         return [
-            self._stage(before, after, resampling)
-            for before, after, resampling in zip(
-                (inputs, *channels[:-1]), channels, (*halvings, last), strict=True
+            self._stage(before, after, resampler)
+            for before, after, resampler in zip(
+                (inputs, *channels[:-1]), channels, resamplers, strict=True
             )
         ]
 
@@ -221,16 +257,20 @@ class Estimator(Module):
         befores = tuple(reversed(self._dimensions.channels))
         afters = (*befores[1:], befores[-1])
         doublings = [_Resampling(Upsampling(c, c, 4, 2)) for c in afters[:-1]]
-        last = Convolution(afters[-1], afters[-1], 3)
+        last = Convolution(afters[-1], afters[-1], 3, exact=True)
+        resamplers: Sequence[_Resampler] = (*doublings, last)
         return [
-            self._stage(2 * before, after, resampling)
-            for before, after, resampling in zip(
-                befores, afters, (*doublings, last), strict=True
+            self._stage(2 * before, after, resampler)
+            for before, after, resampler in zip(
+                befores, afters, resamplers, strict=True
             )
         ]
 
     def _stage(
-        self, inputs: int, outputs: int, resampling: Layer | None = None
+        self,
+        inputs: int,
+        outputs: int,
+        resampling: _Resampler | None = None,
     ) -> _Stage:
         sizes = self._dimensions
         attention = [
@@ -240,46 +280,62 @@ class Estimator(Module):
         residual = _ResidualBlock(inputs, outputs, self._time_size)
         return _Stage(residual, attention, resampling)
 
-    def __call__(self, x: Value, time: Value, mask: Value | None) -> Value:
-        """Estimate the velocity.
+    def __call__(
+        self, parts: Sequence[Value], time: Value, mask: Value | None
+    ) -> Value:
+        """Estimate the velocity, (batch, frames, mels).
 
         Args:
-            x: Noisy mel, mean, speaker and prompt, (batch, 4 mels, frames).
+            parts: Noisy mel, mean, speaker and prompt, each (batch, frames, mels).
             time: From 0 to 1, (batch).
-            mask: 1 on frames of a sequence, 0 after, (batch, 1, frames).
+            mask: 1 on frames of a sequence, 0 after, (batch, frames, 1).
         """
-        time = self.time_mlp(time)
-        paddings, skipped = [], []
+        shifts = iter(self._shifts(time))
+        levels, skipped = [], []
         for stage in self.down_blocks:
-            padding = _padding(mask)
-            x = stage(x, time, padding)
-            paddings.append(padding)
+            level = self._level(parts[0], mask)
+            x = stage(parts, next(shifts), level)
+            levels.append(level)
             skipped.append(x)
-            x = stage.resample(x, padding)
+            parts = [stage.resample(x, level)]
             mask = None if mask is None else _every_other(mask)
         for stage in self.mid_blocks:
-            x = stage(x, time, paddings[-1])
+            parts = [stage(parts, next(shifts), levels[-1])]
         for stage in self.up_blocks:
-            padding, skip = paddings.pop(), skipped.pop()
-            x = x.graph.concat(1, x.slice(2, 0, skip.size(2)), skip)
-            x = stage.resample(stage(x, time, padding), padding)
-        x = self.final_block(x, padding.mask)
-        return masked(self.final_proj(x), padding.mask)
+            level, skip = levels.pop(), skipped.pop()
+            parts = [parts[0].slice(1, 0, skip.size(1)), skip]
+            parts = [stage.resample(stage(parts, next(shifts), level), level)]
+        last = masked(parts[0], level.mask)
+        x = self.final_block.over_frames(last, mask=level.mask)
+        return masked(self.final_proj.over_frames(x), level.mask)
 
+    def _shifts(self, time: Value) -> Sequence[Value]:
+        """Compute what each stage adds to its frames, (batch, 1, channels)."""
+        stages = (*self.down_blocks, *self.mid_blocks, *self.up_blocks)
+        maps = [stage.shift.map for stage in stages]
+        embedded = self._mish(self.time_mlp(time))
+        together = product(embedded, joined("time_shifts", *maps)).unsqueeze(1)
+        sizes = time.graph.indices(*(linear.outputs for linear in maps))
+        return time.graph.ops(
+            "Split", len(maps), together, sizes, attributes={"axis": 2}
+        )
 
-def _padding(mask: Value | None) -> _Padding:
-    if mask is None:
-        return _Padding(None, None)
-    return _Padding(mask, mask.squeeze(1).cast(np.int32))
+    def _level(self, x: Value, mask: Value | None) -> _Level:
+        keys = None if mask is None else mask.squeeze(2).cast(np.int32)
+        if x.graph.precision in ("int8", "int4"):
+            return _Level(mask, keys, scene_of(x, self._dimensions.heads, mask))
+        return _Level(mask, keys, None)
 
 
 def _every_other(mask: Value) -> Value:
     graph = mask.graph
-    start, end, axis, step = map(graph.indices, (0, np.iinfo(np.int64).max, 2, 2))
+    start, end, axis, step = map(graph.indices, (0, np.iinfo(np.int64).max, 1, 2))
     return graph.op("Slice", mask, start, end, axis, step)
 
 
-def estimator_graph(estimator: Estimator, mels: int, *, ragged: bool) -> Graph:
+def estimator_graph(
+    estimator: Estimator, mels: int, *, ragged: bool, precision: Precision = "fp32"
+) -> Graph:
     """Build estimator.onnx.
 
     Inputs:
@@ -295,7 +351,7 @@ def estimator_graph(estimator: Estimator, mels: int, *, ragged: bool) -> Graph:
     Args:
         ragged: Whether sequences of a batch may differ in length; costs time.
     """
-    graph = Graph("estimator")
+    graph = Graph("estimator", precision)
     shape = ("batch", mels, "frames")
     x = graph.input("x", np.float32, shape)
     mu = graph.input("mu", np.float32, shape)
@@ -303,13 +359,10 @@ def estimator_graph(estimator: Estimator, mels: int, *, ragged: bool) -> Graph:
     condition = graph.input("condition", np.float32, shape)
     time = graph.input("time", np.float32, ("batch",))
     mask = _mask(x, graph.input("lengths", np.int64, ("batch",))) if ragged else None
-    spread = graph.op(
-        "Expand",
-        speaker.unsqueeze(2),
-        graph.op("Shape", x),
-    )
-    joined = graph.concat(1, x, mu, spread, condition)
-    graph.output("velocity", estimator(joined, time, mask), np.float32, shape)
+    spread = graph.op("Expand", speaker.unsqueeze(2), graph.op("Shape", x))
+    parts = [part.transpose(0, 2, 1).lowered() for part in (x, mu, spread, condition)]
+    velocity = estimator(parts, time, mask)
+    graph.output("velocity", velocity.widened().transpose(0, 2, 1), np.float32, shape)
     return graph
 
 
@@ -318,4 +371,4 @@ def _mask(x: Value, lengths: Value) -> Value:
     zero, one = (graph.constant(np.int64(n)) for n in (0, 1))
     places = graph.op("Range", zero, x.size(2).squeeze(0), one)
     inside = graph.op("Less", places.unsqueeze(0), lengths.unsqueeze(1))
-    return inside.cast(np.float32).unsqueeze(1)
+    return inside.cast(graph.floating).unsqueeze(2)

@@ -27,6 +27,7 @@ from cosykit.convert.layers.convolution import Convolution, GroupNorm
 from cosykit.convert.layers.encoder import ConformerEncoder
 from cosykit.convert.models.estimator import Estimator
 from cosykit.convert.module import Module
+from cosykit.spec import Precision
 
 
 class _LengthRegulator(Module):
@@ -49,7 +50,7 @@ class Flow(Module):
     def __init__(self, dimensions: FlowDimensions) -> None:
         encoder, mels = dimensions.encoder, dimensions.mels
         self.input_embedding = Embedding(dimensions.speech_vocabulary, encoder.inputs)
-        self.spk_embed_affine_layer = Linear(dimensions.speaker, mels)
+        self.spk_embed_affine_layer = Linear(dimensions.speaker, mels, exact=True)
         self.encoder = ConformerEncoder(encoder, causal=False)
         self.encoder_proj = Linear(encoder.size, mels)
         self.decoder = _Decoder(Estimator(dimensions.estimator))
@@ -57,7 +58,7 @@ class Flow(Module):
         self.dimensions = dimensions
 
 
-def encoder_graph(flow: Flow) -> Graph:
+def encoder_graph(flow: Flow, precision: Precision = "fp32") -> Graph:
     """Build flow_encoder.onnx.
 
     Inputs:
@@ -67,18 +68,18 @@ def encoder_graph(flow: Flow) -> Graph:
         states: float32 (1, mels, tokens)
         speaker: float32 (1, mels)
     """
-    dimensions, graph = flow.dimensions, Graph("flow_encoder")
+    dimensions, graph = flow.dimensions, Graph("flow_encoder", precision)
     tokens = graph.input("tokens", np.int64, (1, "tokens"))
     vector = graph.input("speaker_vector", np.float32, (1, dimensions.speaker))
     encoded = flow.encoder_proj(flow.encoder(flow.input_embedding(tokens)))
-    states = encoded.transpose(0, 2, 1)
-    speaker = flow.spk_embed_affine_layer(unit_length(vector))
+    states = encoded.transpose(0, 2, 1).widened()
+    speaker = flow.spk_embed_affine_layer(unit_length(vector)).widened()
     graph.output("states", states, np.float32, (1, dimensions.mels, "tokens"))
     graph.output("speaker", speaker, np.float32, (1, dimensions.mels))
     return graph
 
 
-def length_regulator_graph(flow: Flow) -> Graph:
+def length_regulator_graph(flow: Flow, precision: Precision = "fp32") -> Graph:
     """Build length_regulator.onnx.
 
     Inputs:
@@ -86,9 +87,9 @@ def length_regulator_graph(flow: Flow) -> Graph:
     Outputs:
         mu: float32 (1, mels, frames)
     """
-    graph = Graph("length_regulator")
+    graph = Graph("length_regulator", precision)
     shape = (1, flow.dimensions.mels, "frames")
     stretched = graph.input("stretched", np.float32, shape)
-    mu = flow.length_regulator.model(stretched)
+    mu = flow.length_regulator.model(stretched.lowered()).widened()
     graph.output("mu", mu, np.float32, shape)
     return graph
