@@ -186,7 +186,7 @@ def _load_vocoder(path: Path, sizes: Dimensions) -> Builders:
     return {
         "pitch": lambda level: vocoder.pitch_graph(model),
         "source": lambda level: vocoder.source_graph(model),
-        "vocoder": lambda level: vocoder.vocoder_graph(model),
+        "vocoder": lambda level: vocoder.vocoder_graph(model, level),
     }
 
 

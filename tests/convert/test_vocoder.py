@@ -16,8 +16,10 @@ from cosykit.convert.models.vocoder import (
     vocoder_weights,
 )
 from cosykit.convert.module import load_weights
+from cosykit.convert.parity import log_spectral_distance_db
 from cosykit.errors import ModelLoadError
 from cosykit.runtime.session import Session
+from cosykit.spec import Precision
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
 from tests.convert.recorded import FOLDER, greatest_difference, recording
 
@@ -111,6 +113,25 @@ def test_batch_equals_its_rows(decoder: Session) -> None:
     for row in (slice(0, 1), slice(1, 2)):
         (alone,) = decoder.run({"mel": mel[row], "source": source[row]})
         assert greatest_difference(together[row], alone) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("precision", "greatest_db"), [("fp16", 0.1), ("int8", 0.5), ("int4", 0.5)]
+)
+def test_smaller_precision_sounds_alike(
+    weights: Vocoder,
+    session_of: Callable[[Graph], Session],
+    precision: Precision,
+    greatest_db: float,
+) -> None:
+    recorded = recording("hift", "plain")
+    session = session_of(vocoder_graph(weights, precision))
+    feeds = {"mel": recorded["mel"], "source": recorded["source"]}
+    ((samples,),) = session.run(feeds)
+    assert samples.dtype == np.float32
+    wanted = recorded["wav"][0]
+    distance_db = log_spectral_distance_db(samples.astype(np.float32), wanted)
+    assert 0 < distance_db < greatest_db
 
 
 def test_prefix_of_adversarial_training_is_dropped(weights: Vocoder) -> None:

@@ -3,6 +3,8 @@
 A spectrum is (batch, fft + 2, columns): real parts of all frequencies, then imaginary
 ones. A signal of n samples has n / hop + 1 columns, centred on multiples of the hop.
 
+Both are float32 at every precision of a graph.
+
 Source: torch.stft, torch.istft
 """
 
@@ -25,7 +27,7 @@ def short_transform(signal: Value, fft: int, hop: int) -> Value:
     return graph.op(
         "Conv",
         mirrored,
-        graph.weight("stft.kernel", kernel[:, None]),
+        graph.constant(kernel[:, None]),
         attributes={"strides": [hop]},
     )
 
@@ -41,7 +43,7 @@ def inverse_transform(spectrum: Value, fft: int, hop: int) -> Value:
     overlapped = graph.op(
         "ConvTranspose",
         spectrum,
-        graph.weight("istft.kernel", kernel.astype(np.float32)[:, None]),
+        graph.constant(kernel.astype(np.float32)[:, None]),
         attributes=attributes,
     )
     one = graph.constant(np.float32(1))

@@ -4,6 +4,25 @@
     source.onnx   f0, random numbers -> source: harmonics of f0, and noise
     vocoder.onnx  mel, source -> samples
 
+Pitch and source are float32 at every precision, and take 1 % of the time: an error of
+the pitch adds up in the phase, so that the samples drift away from what they should be.
+
+At int8 the residual blocks, 97 % of all products, multiply integers, and work on
+(batch, frames, channels); with the other convolutions as well the error would be 4 dB
+greater. On a Zen 4 processor two threads make 4 s of speech (344 frames) in 0.62 s
+rather than 1.24 s, one thread in 1.02 s rather than 2.30 s. What bounds it: at fp32 the
+convolutions, 77 % of the time, at 52 billion products a second on a core; at int8 the
+products, some 43 %, and the sine of `_Snake`, 24 %, which ONNX Runtime computes in one
+thread.
+
+With random weights and a mel of speech, int8 is 2.2 dB from fp32 in log-spectral
+distance; the recorded mel of the tiny model, 0.3 dB. So much depends on weights and mel
+that fp32 is the default.
+
+Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); even and odd
+frames apart, which spares a fifth of the products of long kernels but costs copies (in
+two threads 8 % are left); a polynomial for the sine (ten passes over memory, as slow).
+
 Source: cosyvoice/hifigan/generator.py HiFTGenerator, ResBlock, SineGen,
 SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
 """
@@ -23,6 +42,7 @@ from cosykit.convert.layers.convolution import Convolution, Upsampling
 from cosykit.convert.layers.fourier import inverse_transform, short_transform
 from cosykit.convert.module import Module, ModuleList, Parameter
 from cosykit.convert.weight_norm import fold_weight_norm
+from cosykit.spec import Precision
 
 Tensor = NDArray[np.generic]
 
@@ -51,14 +71,21 @@ class _Snake(Layer):
         self.alpha = Parameter(channels)
 
     def __call__(self, x: Value) -> Value:
-        alpha = self.alpha.array[:, None]
+        alpha = self.alpha.array if _over_frames(x.graph) else self.alpha.array[:, None]
         name = self.alpha.key
         wave = x.graph.op("Sin", x * x.graph.weight(name, alpha))
-        inverse = x.graph.weight(f"{name}.inverse", 1 / (alpha + np.float32(1e-9)))
-        return x + wave * wave * inverse
+        # An alpha near zero leaves x as it is; its inverse may not be infinite at fp16.
+        limit = np.finfo(x.graph.floating).max.astype(np.float32)
+        inverse = np.clip(1 / (alpha + np.float32(1e-9)), -limit, limit)
+        return x + wave * wave * x.graph.weight(f"{name}.inverse", inverse)
 
 
 class _ResidualBlock(Layer):
+    """Convolutions, each pair with a way around it.
+
+    Source: cosyvoice/hifigan/generator.py ResBlock
+    """
+
     def __init__(self, channels: int, kernel: int, dilations: Sequence[int]) -> None:
         self.convs1 = ModuleList(
             [Convolution(channels, channels, kernel, dilation=d) for d in dilations]
@@ -70,10 +97,13 @@ class _ResidualBlock(Layer):
         self.activations2 = ModuleList([_Snake(channels) for _ in dilations])
 
     def __call__(self, x: Value) -> Value:
+        convolve = Convolution.__call__
+        if _over_frames(x.graph):
+            convolve = Convolution.over_frames
         for first, second, before, between in zip(
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
-            x = x + second(between(first(before(x))))
+            x = x + convolve(second, between(convolve(first, before(x))))
         return x
 
 
@@ -194,16 +224,23 @@ class Vocoder(Module):
         """Map (batch, mels, frames) and (batch, 1, samples) to (batch, 1, samples)."""
         sizes = self.dimensions
         leaky = LeakyRelu(sizes.slope)
-        spectrum = short_transform(source, sizes.fft, sizes.fft_hop)
-        x = self.conv_pre(mel)
+        spectrum = short_transform(source, sizes.fft, sizes.fft_hop).lowered()
+        x = self.conv_pre(mel.lowered())
         for level, up in enumerate(self.ups):
             x = up(leaky(x))
             if level == len(self.ups) - 1:
                 # One more column, to have as many as the source's spectrum.
                 x = x.graph.concat(2, x.slice(2, 1, 2), x)
-            down = self.source_downs[level](spectrum)
-            x = self._mean_of_blocks(level, x + self.source_resblocks[level](down))
-        return self._samples(self.conv_post(LeakyRelu(_LAST_SLOPE)(x)))
+            x = self._blocks(level, x, self.source_downs[level](spectrum))
+        return self._samples(self.conv_post(LeakyRelu(_LAST_SLOPE)(x)).widened())
+
+    def _blocks(self, level: int, x: Value, source: Value) -> Value:
+        """Mix the source in, and refine the sum."""
+        if not _over_frames(x.graph):
+            return self._mean_of_blocks(level, x + self.source_resblocks[level](source))
+        x, source = x.transpose(0, 2, 1), source.transpose(0, 2, 1)
+        mean = self._mean_of_blocks(level, x + self.source_resblocks[level](source))
+        return mean.transpose(0, 2, 1)
 
     def _mean_of_blocks(self, level: int, x: Value) -> Value:
         count = len(self.dimensions.block_kernels)
@@ -213,17 +250,22 @@ class Vocoder(Module):
         return total * (1 / count)
 
     def _samples(self, x: Value) -> Value:
-        """Turn logarithms of magnitudes and sines of phases into samples."""
+        """Turn logarithms of magnitudes and sines of phases, float32, into samples."""
         sizes, graph = self.dimensions, x.graph
         bins = sizes.fft // 2 + 1
         loud = graph.op("Exp", x.slice(1, 0, bins))
-        magnitude = graph.op("Min", loud, graph.like(_LOUDEST))
+        magnitude = graph.op("Min", loud, graph.constant(np.float32(_LOUDEST)))
         phase = graph.op("Sin", x.slice(1, bins, 2 * bins))
         real, imaginary = (magnitude * graph.op(kind, phase) for kind in ("Cos", "Sin"))
         spectrum = graph.concat(1, real, imaginary)
         signal = inverse_transform(spectrum, sizes.fft, sizes.fft_hop)
-        low, high = graph.like(-sizes.limit), graph.like(sizes.limit)
+        low, high = (graph.constant(np.float32(sign * sizes.limit)) for sign in (-1, 1))
         return graph.op("Clip", signal, low, high)
+
+
+def _over_frames(graph: Graph) -> bool:
+    """Tell whether residual blocks work on (batch, frames, channels)."""
+    return graph.precision in ("int8", "int4")
 
 
 def samples_per_frame(dimensions: VocoderDimensions) -> int:
@@ -249,7 +291,7 @@ def _source_down(spectrum: int, channels: int, rate: int) -> Convolution:
 
 
 def pitch_graph(vocoder: Vocoder) -> Graph:
-    """Build pitch.onnx.
+    """Build pitch.onnx, which is the same at every precision.
 
     Inputs:
         mel: float32 (batch, mels, frames)
@@ -264,7 +306,7 @@ def pitch_graph(vocoder: Vocoder) -> Graph:
 
 
 def source_graph(vocoder: Vocoder) -> Graph:
-    """Build source.onnx.
+    """Build source.onnx, which is the same at every precision.
 
     Inputs:
         f0: float32 (batch, frames), in Hz
@@ -282,7 +324,7 @@ def source_graph(vocoder: Vocoder) -> Graph:
     return graph
 
 
-def vocoder_graph(vocoder: Vocoder) -> Graph:
+def vocoder_graph(vocoder: Vocoder, precision: Precision = "fp32") -> Graph:
     """Build vocoder.onnx.
 
     Inputs:
@@ -291,7 +333,7 @@ def vocoder_graph(vocoder: Vocoder) -> Graph:
     Outputs:
         samples: float32 (batch, samples)
     """
-    graph = Graph("vocoder")
+    graph = Graph("vocoder", precision)
     mel = graph.input("mel", np.float32, ("batch", vocoder.dimensions.mels, "frames"))
     source = graph.input("source", np.float32, ("batch", 1, "samples"))
     samples = vocoder.decode(mel, source).squeeze(1)
