@@ -221,3 +221,18 @@ def test_voice_speaks_the_same_samples(voice: tuple[Path, Path]) -> None:
 
     assert np.ptp(expected) > 0.1, "the voice is silent"
     np.testing.assert_array_equal(run(target, feeds), expected)
+
+
+def test_voice_tells_how_long_it_speaks_each_token(voice: tuple[Path, Path]) -> None:
+    greeting = [0, 56, 51, 169, 66, 43, 63, 169, 4, 0]
+    feeds: Mapping[str, NDArray[np.generic]] = {
+        "tokens": np.array([greeting], np.int64),
+        "style": load_styles("zf_xiaoxiao")[[len(greeting) - 3]],
+        "speed": np.ones(1, np.float32),
+    }
+    session = open_session(voice[1], SessionSettings(provider="cpu", threads=1))
+
+    audio, durations = session.run(feeds, ["audio", "durations"])
+
+    assert durations.shape == (len(greeting),)
+    assert 600 * durations.sum() == audio.size

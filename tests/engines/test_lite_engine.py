@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from cosykit.config.schema import RuntimeSettings, Settings, TextSettings
 from cosykit.engines.lite.reader import Reader
-from cosykit.engines.open import Synthesizer, load
+from cosykit.engines.open import load
+from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.hub.bundle import read_bundle, write_manifest
+from cosykit.hub.verify import digest_of
 from cosykit.types import SpeechRequest
 
 LONG = (
@@ -125,6 +129,33 @@ def test_tables_are_loaded_with_the_model_and_may_fail(
     with load("lite", Settings(models_dir=lite_models)) as opened:
         assert tried.is_set()
         assert opened.synthesize("你好").duration_s > 0.3
+
+
+@pytest.mark.parametrize("voice", ["zf_xiaoxiao", "am_michael"])
+def test_english_in_chinese_is_spoken_between_its_pauses(
+    tts: Synthesizer, voice: str
+) -> None:
+    samples = tts.synthesize("他在 New York 住了三年。", voice=voice).samples
+    silent = "".join("01"[int(sample == 0)] for sample in samples[: -24_000 // 2])
+    pauses = [run for run in silent.split("0") if len(run) > 0.05 * 24_000]
+    assert len(pauses) == 2
+    assert 1.5 < samples.size / 24_000 < 5.0
+
+
+def test_graph_that_gives_no_durations_is_told_to_be_old(
+    lite_models: Path, tmp_path: Path
+) -> None:
+    bundle = read_bundle(lite_models, "lite")
+    assert bundle
+    model = onnx.load(bundle.graph("int8", "kokoro.onnx"))
+    del model.graph.output[1:]
+    graph = tmp_path / "lite" / "int8" / "kokoro.onnx"
+    graph.parent.mkdir(parents=True)
+    graph.write_bytes(model.SerializeToString())
+    graphs = {"int8/kokoro.onnx": digest_of(graph)}
+    write_manifest(tmp_path, bundle.manifest.model_copy(update={"graphs": graphs}))
+    with pytest.raises(ModelLoadError, match="older CosyKit"):
+        load("lite", Settings(models_dir=tmp_path))
 
 
 def test_changed_graph_is_not_loaded(lite_models: Path, tmp_path: Path) -> None:

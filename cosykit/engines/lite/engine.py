@@ -4,15 +4,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from cosykit.audio.level import fade_edges
 from cosykit.config import Settings
 from cosykit.engines.frontends import open_text_frontend
-from cosykit.engines.lite.pieces import Piece, cut_into_pieces
+from cosykit.engines.lite.pieces import cut_into_pieces
 from cosykit.engines.lite.reader import Reader
-from cosykit.engines.lite.symbols import phoneme_ids
-from cosykit.engines.lite.voices import VOICES, load_styles
+from cosykit.engines.lite.speaker import Speaker
+from cosykit.engines.lite.voices import VOICES
 from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import read_bundle
 from cosykit.runtime.cores import usable_cores
@@ -31,17 +28,12 @@ from cosykit.types import (
     AudioChunk,
     Capabilities,
     EngineInfo,
-    Samples,
     SpeechRequest,
     Voice,
 )
 
 # The model follows speeds in this range without slurring; see `stretch` for the rest.
 SLOWEST, FASTEST = 0.5, 2.0
-# What counts as speech when silence is trimmed, -50 dBFS, and how much stays before and
-# after it: fricatives begin very softly.
-_AUDIBLE = 0.003
-_KEPT_EDGE_S = 0.06
 
 
 class LiteEngine:
@@ -87,12 +79,12 @@ class LiteEngine:
         voice = find_voice(VOICES, request.voice, language)
         sentences = self._reader.sentences(request.text, request.language)
         cancellation = session.cancellation()
+        speaker = Speaker(session, voice, request.speed, cancellation)
         with self._lock:
             self._running[request.request_id] = cancellation
         try:
             for piece in cut_into_pieces(sentences):
-                samples = _speak(session, piece, voice, request.speed, cancellation)
-                yield AudioChunk(samples, self.sample_rate, piece.text)
+                yield AudioChunk(speaker.speak(piece), self.sample_rate, piece.text)
         except RunCancelledError:
             return
         finally:
@@ -109,37 +101,6 @@ class LiteEngine:
     def close(self) -> None:
         """Free the session."""
         self._session = None
-
-
-def _speak(
-    session: Session,
-    piece: Piece,
-    voice: Voice,
-    speed: float,
-    cancellation: Cancellation,
-) -> Samples:
-    """Run the model on one piece and set its edges, shape (samples,)."""
-    tokens = phoneme_ids(piece.phonemes)
-    phonemes = tokens.shape[1] - 2
-    style = load_styles(voice.id)[phonemes - 1]
-    feeds = {
-        "tokens": tokens,
-        "style": style[np.newaxis],
-        "speed": np.array([speed], dtype=np.float32),
-    }
-    (audio,) = session.run(feeds, ["audio"], cancellation)
-    spoken = fade_edges(_trim(audio.astype(np.float32).ravel()), LITE.sample_rate)
-    pause = np.zeros(round(piece.pause_s / speed * LITE.sample_rate), np.float32)
-    return np.concatenate([spoken, pause])
-
-
-def _trim(samples: Samples) -> Samples:
-    """Cut the silence that the model puts around every run, 0.4 to 0.8 s of it."""
-    audible = np.flatnonzero(np.abs(samples) > _AUDIBLE)
-    if not audible.size:
-        return samples
-    kept = round(_KEPT_EDGE_S * LITE.sample_rate)
-    return samples[max(0, audible[0] - kept) : audible[-1] + kept]
 
 
 def open_engine(model: str, settings: Settings) -> LiteEngine:
@@ -178,6 +139,11 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         finally:
             # A changed file explains why the session could not be opened.
             checked.result()
+    if "durations" not in session.outputs:
+        raise ModelLoadError(
+            f"the graph of {model} was made by an older CosyKit",
+            hint=f"Run: cosykit models remove {model}, then: cosykit install {model}",
+        )
     info = EngineInfo(
         model=model,
         provider=session.provider,

@@ -28,5 +28,11 @@ def phoneme_ids(phonemes: str) -> NDArray[np.int64]:
         phonemes: 1 to `MAX_PHONEMES` symbols.
     """
     table = symbol_ids()
-    ids = [table[symbol] for symbol in phonemes if symbol in table]
+    ids = [table[symbol] for symbol in known_symbols(phonemes)]
     return np.array([[0, *ids, 0]], dtype=np.int64)
+
+
+def known_symbols(phonemes: str) -> str:
+    """Leave out what the symbol table does not know."""
+    table = symbol_ids()
+    return "".join(symbol for symbol in phonemes if symbol in table)

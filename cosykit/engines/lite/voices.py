@@ -54,6 +54,10 @@ VOICES = (
     ),
 )
 
+_ENGLISH = {"female": "af_heart", "male": "am_michael"}
+_TIMBRE = 128
+"""The first values of a style colour the sound, the others rule rhythm and melody."""
+
 
 @lru_cache(maxsize=len(VOICES))
 def load_styles(voice_id: str) -> Samples:
@@ -62,3 +66,18 @@ def load_styles(voice_id: str) -> Samples:
     with as_file(resource) as path:
         styles: NDArray[np.float16] = np.load(path)
     return styles.astype(np.float32)
+
+
+def load_english_styles(voice: Voice) -> Samples:
+    """Mix the styles for English words in Chinese: an English mouth, half the timbre.
+
+    Of 8 mixed sentences whisper missed 6.7 % of the characters with this mix, 9.6 %
+    with the English voice itself, 10.0 % with half of both, 26 % with one run in the
+    Mandarin voice.
+    """
+    own, english = (
+        load_styles(voice.id),
+        load_styles(_ENGLISH[voice.gender or "female"]),
+    )
+    timbre = (own + english) / 2
+    return np.concatenate([timbre[:, :_TIMBRE], english[:, _TIMBRE:]], axis=1)
