@@ -16,6 +16,20 @@ import sys
 import unicodedata
 from pathlib import Path
 
+_NUMERALS = {
+    **{char: value for value, char in enumerate("零一二三四五六七八九")},
+    **{str(value): value for value in range(10)},
+    **{"〇": 0, "两": 2, "十": 10, "百": 100, "千": 1000},
+}
+_NUMBER = re.compile(f"[{''.join(_NUMERALS)}]+")
+# How Chinese and Japanese say what whisper writes as signs.
+_SIGNS = (
+    (r"(?<=\d),(?=\d{3})", ""),
+    (r"(\d+):(\d+)", r"\1点\2分"),
+    (r"(?<=\d)\.(?=\d)", "点"),
+)
+_PERCENT = {"ja": r"\1パーセント", "zh": r"百分之\1", "mixed": r"百分之\1"}
+
 SENTENCES = Path(__file__).with_name("sentences.tsv")
 
 
@@ -68,8 +82,13 @@ def _error_rate(pairs: list[tuple[str, str]], language: str, jiwer: object) -> f
 
 
 def plain(text: str, language: str) -> str:
-    """Keep what is spoken: letters and digits, words apart in English."""
+    """Keep what is spoken: letters and digits, words apart in English.
+
+    Numbers become digits on both sides, except in English.
+    """
     text = unicodedata.normalize("NFKC", text).lower()
+    if language != "en":
+        text = _with_digits(text, language)
     if language == "en":
         return " ".join(re.sub(r"[^\w]+", " ", text.replace("'", "")).split())
     if language in ("zh", "mixed"):
@@ -77,6 +96,29 @@ def plain(text: str, language: str) -> str:
 
         text = OpenCC("t2s").convert(text)
     return "".join(c for c in text if unicodedata.category(c)[0] in "LN")
+
+
+def _with_digits(text: str, language: str) -> str:
+    """Write the numbers of Chinese and Japanese alike, in digits."""
+    text = re.sub(r"(\d+(?:\.\d+)?)%", _PERCENT[language], text)
+    for sign, spoken in _SIGNS:
+        text = re.sub(sign, spoken, text)
+    text = text.replace("兩", "两")
+    return _NUMBER.sub(lambda number: _in_digits(number.group()), text)
+
+
+def _in_digits(numeral: str) -> str:
+    """Write 百五十 as 150 and 二零二四 as 2024."""
+    values = [_NUMERALS[char] for char in numeral]
+    if all(value < 10 for value in values):
+        return "".join(map(str, values))
+    total = digit = 0
+    for value in values:
+        if value < 10:
+            digit = 10 * digit + value
+        else:
+            total, digit = total + max(digit, 1) * value, 0
+    return str(total + digit)
 
 
 if __name__ == "__main__":
