@@ -1,5 +1,6 @@
 """`cosykit bench`: how fast a model speaks on this machine."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from cosykit.cli.context import (
     Precision,
     Provider,
     Threads,
+    VocoderPrecision,
     load_configuration,
 )
 from cosykit.cli.output import print_json, print_table
@@ -25,6 +27,11 @@ _MEANINGS = {
     "synthesis_s": "to make all of it",
     "rtf": "real time factor: synthesis / audio",
     "peak_rss_mb": "most memory of the process",
+    "batch": "requests at the same time",
+    "lm_prefill_s": "of it to read texts",
+    "lm_decode_s": "of it to choose speech tokens",
+    "flow_s": "of it for mels",
+    "vocoder_s": "of it for samples",
 }
 
 
@@ -43,10 +50,18 @@ def bench(
     stream: Annotated[
         bool, typer.Option("--stream", help="Have the audio as soon as can be.")
     ] = False,
+    synthetic: Annotated[
+        str | None,
+        typer.Option(help="Measure this model with random weights; fetch none."),
+    ] = None,
+    tokens: Annotated[
+        int, typer.Option(min=1, help="Speech tokens a request of it; 50 are 1 s.")
+    ] = 200,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,
     precision: Precision = None,
+    vocoder_precision: VocoderPrecision = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -60,25 +75,37 @@ def bench(
         "models_dir": models_dir,
         "runtime.provider": provider,
         "runtime.precision": precision,
+        "runtime.vocoder_precision": vocoder_precision,
         "runtime.threads": threads,
+        "engine.batch_size": batch,
     }
     settings = load_configuration(context, flags).settings
-    make_ready(settings)
+    if not synthetic:
+        make_ready(settings)
 
+    from cosykit.cli.made_up import made_up
     from cosykit.ops import bench as ops
 
+    otherwise = ops.ONE_LINE if synthetic else ops.BENCH_TEXT
     workload = ops.Workload(
-        given or ops.BENCH_TEXT, voice=voice, batch=batch, stream=stream, runs=runs
+        given or otherwise, voice=voice, batch=batch, stream=stream, runs=runs
     )
-    result = asdict(ops.bench(settings, workload))
-    shown = {
-        name: round(value, 4) if isinstance(value, float) else value
-        for name, value in result.items()
-    }
+    open_model = made_up(settings, synthetic, tokens) if synthetic else None
+    result = asdict(ops.bench(settings, workload, open_model))
+    stages = result.pop("stages")
+    shown = _rounded(result)
     if json:
-        print_json(shown)
+        print_json({**shown, "stages": _rounded(stages)})
         return
+    shown |= _rounded(stages)
     print_table(
         ("measure", "value", ""),
         [(name, str(value), _MEANINGS.get(name, "")) for name, value in shown.items()],
     )
+
+
+def _rounded(measured: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: round(value, 4) if isinstance(value, float) else value
+        for name, value in measured.items()
+    }

@@ -10,6 +10,7 @@ from cosykit.cli.context import (
     Precision,
     Provider,
     Threads,
+    VocoderPrecision,
     invocation_of,
     load_configuration,
 )
@@ -30,16 +31,25 @@ def serve(
             "--port", "-p", help="0 takes any free one.", show_default="configuration"
         ),
     ] = None,
+    synthetic: Annotated[
+        str | None,
+        typer.Option(help="Serve this model with random weights, for load tests."),
+    ] = None,
+    tokens: Annotated[
+        int, typer.Option(min=1, help="Speech tokens a line of it; 50 are 1 s.")
+    ] = 200,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,
     precision: Precision = None,
+    vocoder_precision: VocoderPrecision = None,
     threads: Threads = None,
 ) -> None:
     """Serve speech over HTTP, with OpenAI's interface and a page to try it.
 
     Ctrl-C or SIGTERM finishes what runs and stops.
     """
+    from cosykit.cli.made_up import made_up
     from cosykit.cli.opening import make_ready
     from cosykit.server.run import serve as run_server
 
@@ -50,9 +60,13 @@ def serve(
         "models_dir": models_dir,
         "runtime.provider": provider,
         "runtime.precision": precision,
+        "runtime.vocoder_precision": vocoder_precision,
         "runtime.threads": threads,
         "log.level": "debug" if invocation_of(context).debug else None,
     }
     settings = load_configuration(context, flags).settings
-    make_ready(settings)
-    run_server(settings)
+    if synthetic:
+        run_server(settings, made_up(settings, synthetic, tokens))
+    else:
+        make_ready(settings)
+        run_server(settings)
