@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from cosykit.cli.opening import open_model
+from cosykit.cli.output import note
 from cosykit.cli.progress import with_progress
 from cosykit.config import Settings
 from cosykit.engines.synthesizer import Synthesizer
+from cosykit.synthesis.pipeline import listen
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest
@@ -18,7 +20,8 @@ class Narration:
 
     Attributes:
         model: Id of the model that spoke; empty before the first chunk.
-        voice: Id of the voice that spoke; empty before the first chunk.
+        voice: Id of the voice that spoke; empty before the first chunk, and where it
+            is that of a recording.
         sample_rate: Samples a second of the chunks; 0 before the first.
         duration_s: Length of the speech so far.
         synthesis_s: Time spent on it, without loading the model and writing the file.
@@ -39,9 +42,12 @@ class Narration:
         """
         request = self._request
         with open_model(self._settings) as synthesizer:
-            language = request.language or main_language(request.text)
-            voice = find_voice(synthesizer.voices(), request.voice, language)
-            self.model, self.voice = synthesizer.info.model, voice.id
+            self.model = synthesizer.info.model
+            self.voice = _voice_id(synthesizer, request)
+            began = time.perf_counter()
+            for remark in listen(synthesizer.engine, request):
+                note(f"{remark}.")
+            self.synthesis_s = time.perf_counter() - began
             self.sample_rate = synthesizer.sample_rate
             chunks = self._timed(stoppable(synthesizer, request))
             yield from with_progress(chunks, request.text)
@@ -55,6 +61,14 @@ class Narration:
                 return
             self.duration_s += chunk.duration_s
             yield chunk
+
+
+def _voice_id(synthesizer: Synthesizer, request: SpeechRequest) -> str:
+    voices = synthesizer.voices()
+    if request.prompt or not voices:
+        return ""
+    language = request.language or main_language(request.text)
+    return find_voice(voices, request.voice, language).id
 
 
 def stoppable(synthesizer: Synthesizer, request: SpeechRequest) -> Iterator[AudioChunk]:

@@ -1,20 +1,14 @@
 """`cosykit say`: speak a text into a file, a pipe or the loudspeakers."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
-from cosykit.cli.output import note, print_json
-from cosykit.errors import InputError, ResourceError
-
-if TYPE_CHECKING:
-    from cosykit.audio.file import WrittenAudio
-    from cosykit.cli.narration import Narration
-    from cosykit.cli.target import Target
-    from cosykit.types import Language
+from cosykit.cli.delivery import deliver, tell
+from cosykit.cli.language import Spoken, known_language
+from cosykit.cli.recordings import PromptAudio, Seed, read_prompt
 
 
 def say(
@@ -39,9 +33,13 @@ def say(
         str | None,
         typer.Option("--voice", "-v", help="Id or name; see `cosykit voices`."),
     ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option("--language", "-l", help="zh, en, ja; else it is detected."),
+    language: Spoken = None,
+    prompt_audio: PromptAudio = None,
+    prompt_text: Annotated[
+        str | None, typer.Option(help="What is said in that recording, word for word.")
+    ] = None,
+    instruct: Annotated[
+        str | None, typer.Option(help="How to say it, for models that follow that.")
     ] = None,
     speed: Annotated[float, typer.Option(help="Tempo, 0.25 to 4.")] = 1.0,
     volume: Annotated[float, typer.Option(help="Gain, 0 to 4.")] = 1.0,
@@ -52,6 +50,11 @@ def say(
     sample_rate: Annotated[
         int | None, typer.Option(help="Samples a second; 0 keeps the model's own.")
     ] = None,
+    seed: Seed = None,
+    top_p: Annotated[
+        float, typer.Option(help="Probability of the tokens to choose from.")
+    ] = 0.8,
+    top_k: Annotated[int, typer.Option(help="Most speech tokens to choose from.")] = 25,
     play: Annotated[bool, typer.Option("--play", help="Play it as well.")] = False,
     json: Json = False,
     model: Model = None,
@@ -61,14 +64,10 @@ def say(
 
     A file appears when it is finished; a run that is cancelled leaves none.
     """
-    from cosykit.cli.target import STANDARD_OUTPUT, choose_target
+    from cosykit.cli.target import check_output, choose_target
     from cosykit.cli.text_input import read_text
 
-    if json and output == STANDARD_OUTPUT:
-        raise InputError(
-            "--json and -o - both want standard output",
-            hint="Write the audio to a file",
-        )
+    check_output(output, json=json)
     spoken = read_text(text or [], file)
     loaded = load_configuration(context, {"model": model, "models_dir": models_dir})
     target = choose_target(
@@ -78,92 +77,26 @@ def say(
         sample_rate=sample_rate,
         defaults=loaded.settings.audio,
     )
+    prompt = read_prompt(prompt_audio, prompt_text, voice)
 
     # NumPy comes with these; what is above fails without waiting for it.
     from cosykit.cli.narration import Narration
-    from cosykit.types import SpeechRequest
+    from cosykit.engines.suited import suited
+    from cosykit.synthesis.pipeline import modes_of
+    from cosykit.types import Sampling, SpeechRequest
 
     request = SpeechRequest(
         spoken,
         voice=voice,
-        language=_known_language(language),
+        language=known_language(language),
         speed=speed,
         volume=volume,
+        instructions=instruct,
+        prompt=prompt,
+        seed=seed,
+        sampling=Sampling(top_p=top_p, top_k=top_k),
+        whole=target.is_waited_for and not play,
     )
-    narration = Narration(loaded.settings, request)
-    written = _deliver(narration, target, play=play)
-    if json:
-        print_json(_report(narration, target, written))
-    elif written and target.path != STANDARD_OUTPUT:
-        note(
-            f"Wrote {target.path}: {narration.duration_s:.1f} s of speech, "
-            f"made in {narration.synthesis_s:.1f} s"
-        )
-
-
-def _known_language(code: str | None) -> "Language | None":
-    from typing import get_args
-
-    from cosykit.types import Language
-
-    if code is None:
-        return None
-    known: tuple[Language, ...] = get_args(Language)
-    for language in known:
-        if language == code.lower():
-            return language
-    raise InputError(
-        f"unknown language {code!r}",
-        hint=f"Known: {', '.join(known)}",
-        param="language",
-    )
-
-
-def _deliver(
-    narration: "Narration", target: "Target", *, play: bool
-) -> "WrittenAudio | None":
-    """Have the speech made, played and written, all at the same time."""
-    from cosykit.audio.file import write_audio, write_stream
-    from cosykit.audio.play import play as play_only
-    from cosykit.cli.listening import played
-    from cosykit.cli.target import STANDARD_OUTPUT
-
-    chunks = narration.chunks()
-    if target.path is None:
-        play_only(chunks)
-        return None
-    if play:
-        chunks = played(chunks)
-    if target.path != STANDARD_OUTPUT:
-        return write_audio(
-            target.path, target.audio_format, chunks, sample_rate=target.sample_rate
-        )
-    try:
-        return write_stream(
-            sys.stdout.buffer,
-            target.audio_format,
-            chunks,
-            sample_rate=target.sample_rate,
-        )
-    except ResourceError as error:
-        # A reader that has heard enough, such as `head`, is told nothing.
-        if isinstance(error.__cause__, BrokenPipeError):
-            raise error.__cause__ from None
-        raise
-
-
-def _report(
-    narration: "Narration", target: "Target", written: "WrittenAudio | None"
-) -> dict[str, object]:
-    duration_s, synthesis_s = narration.duration_s, narration.synthesis_s
-    return {
-        "path": str(target.path) if target.path else None,
-        "format": target.audio_format if written else None,
-        "sample_rate": written.sample_rate if written else narration.sample_rate,
-        "duration_s": round(duration_s, 3),
-        "size_bytes": written.size_bytes if written else None,
-        "voice": narration.voice,
-        "model": narration.model,
-        "synthesis_s": round(synthesis_s, 3),
-        "rtf": round(synthesis_s / duration_s, 3) if duration_s else None,
-    }
+    settings = suited(loaded.settings, modes_of(request), voice)
+    narration = Narration(settings, request)
+    tell(narration, target, deliver(narration, target, play=play), json=json)

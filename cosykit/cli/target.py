@@ -28,6 +28,24 @@ class Target:
     audio_format: "AudioFormat"
     sample_rate: int | None
 
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether nobody can listen before all of it is there."""
+        return self.path is not None and self.path != STANDARD_OUTPUT
+
+
+def check_output(output: Path | None, *, json: bool) -> None:
+    """Make sure that a report and audio do not both go to standard output.
+
+    Raises:
+        InputError: They would.
+    """
+    if json and output == STANDARD_OUTPUT:
+        raise InputError(
+            "--json and -o - both want standard output",
+            hint="Write the audio to a file",
+        )
+
 
 def choose_target(
     output: Path | None,

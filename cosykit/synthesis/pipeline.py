@@ -5,13 +5,13 @@
 The engine speaks; what every engine needs afterwards is done here.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from types import MappingProxyType
 
 from cosykit.audio.level import Limiter, apply_gain
 from cosykit.errors import InputError
 from cosykit.spec import SPECS, Mode
-from cosykit.types import AudioChunk, Engine, SpeechRequest
+from cosykit.types import AudioChunk, Engine, SpeechRequest, VoiceKeeper
 
 _LACKS: Mapping[Mode, str] = MappingProxyType(
     {
@@ -37,14 +37,39 @@ def check_abilities(engine: Engine, request: SpeechRequest) -> None:
         InputError: The request asks for more than the engine can do.
     """
     can = engine.capabilities
-    lacking: dict[Mode, bool] = {
-        "zero_shot": request.prompt is not None and not can.cloning,
-        "instruct": bool((request.instructions or "").strip()) and not can.instructions,
-        "voice_conversion": request.source is not None and not can.conversion,
+    able: Mapping[Mode, bool] = {
+        "zero_shot": can.cloning,
+        "instruct": can.instructions,
+        "voice_conversion": can.conversion,
     }
-    for mode, lacks in lacking.items():
-        if lacks:
+    for mode in modes_of(request):
+        if not able[mode]:
             raise unable(engine.info.model, mode)
+
+
+def modes_of(request: SpeechRequest) -> Sequence[Mode]:
+    """List what a request asks for beyond a voice of the model."""
+    asked: Mapping[Mode, bool] = {
+        "zero_shot": request.prompt is not None,
+        "instruct": bool((request.instructions or "").strip()),
+        "voice_conversion": request.source is not None,
+    }
+    return [mode for mode, is_asked in asked.items() if is_asked]
+
+
+def listen(engine: Engine, request: SpeechRequest) -> Sequence[str]:
+    """Measure the recordings of a request ahead, which may take seconds.
+
+    Returns:
+        What could be better about the recorded voice.
+
+    Raises:
+        InputError: The engine cannot do what is asked for, or not with the recordings.
+    """
+    check_abilities(engine, request)
+    if isinstance(engine, VoiceKeeper) and (request.prompt or request.source):
+        return engine.listen(request)
+    return ()
 
 
 def unable(model: str, mode: Mode) -> InputError:

@@ -97,7 +97,7 @@ class CosyVoiceEngine:
 
     def listen(self, request: SpeechRequest) -> Sequence[str]:
         """Measure the recordings of a request ahead, see `VoiceKeeper`."""
-        return self._opened().preparing.listen(request)
+        return self._opened().preparing.voices.listen(request)
 
     def add_voice(
         self,
@@ -109,11 +109,11 @@ class CosyVoiceEngine:
     ) -> Sequence[str]:
         """Save the voice of a recording, see `VoiceKeeper`."""
         voices = self._opened().preparing.voices
-        return voices.add(name, recording, languages, replaces=replaces)
+        return voices.add_voice(name, recording, languages, replaces=replaces)
 
     def remove_voice(self, name: str) -> None:
         """Delete an added voice, see `VoiceKeeper`."""
-        self._opened().preparing.voices.store.remove(name)
+        self._opened().preparing.voices.remove_voice(name)
 
     @property
     def times(self) -> StageTimes:

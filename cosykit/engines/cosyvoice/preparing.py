@@ -14,7 +14,6 @@ Source: cosyvoice/cli/frontend.py CosyVoiceFrontEnd.frontend_*
 """
 
 import secrets
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -80,15 +79,6 @@ class Preparing:
     def voices(self) -> Voices:
         """Who can be spoken as."""
         return self._voices
-
-    def listen(self, request: SpeechRequest) -> Sequence[str]:
-        """Measure the recordings of a request ahead, see `VoiceKeeper`."""
-        remarks: Sequence[str] = ()
-        if request.prompt:
-            remarks = self._voices.measured(request.prompt).remarks
-        if request.source:
-            self._voices.tokens_of(request.source)
-        return remarks
 
     def speech(self, request: SpeechRequest) -> Speech:
         """Prepare a request.

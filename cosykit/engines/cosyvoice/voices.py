@@ -28,7 +28,7 @@ from cosykit.synthesis.voice.openai_names import openai_names
 from cosykit.synthesis.voice.prompt import VoicePrompt, prompt_of
 from cosykit.synthesis.voice.recording import prepare
 from cosykit.synthesis.voice.store import VoiceStore
-from cosykit.types import Language, Recording, Voice
+from cosykit.types import Language, Recording, SpeechRequest, Voice
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Measured:
 class Voices:
     """Finds voices as they are asked for; another process may add some meanwhile.
 
-    Any number of threads may use it.
+    It is a `VoiceKeeper`, and any number of threads may use it.
 
     Args:
         model: Name of the model, for messages.
@@ -69,7 +69,7 @@ class Voices:
         normalized: Callable[[str, Language | None], str],
         networks: Callable[[], VoiceNetworks],
     ) -> None:
-        self.model, self.facts, self.store = model, facts, store
+        self._model, self._facts, self._store = model, facts, store
         self._languages, self._normalized = languages, normalized
         self._load_networks = networks
         self._networks: VoiceNetworks | None = None
@@ -79,11 +79,11 @@ class Voices:
 
     def list(self) -> Sequence[Voice]:
         """List the voices, those that came with the model first."""
-        listing = self.store.list()
+        listing = self._store.list()
         for problem in listing.broken:
             _log.warning("%s", problem)
         voices = sorted(
-            listing.voices, key=lambda voice: not self.store.is_built_in(voice.id)
+            listing.voices, key=lambda voice: not self._store.is_built_in(voice.id)
         )
         return [self._described(voice) for voice in voices]
 
@@ -96,13 +96,13 @@ class Voices:
         voices = self.list()
         if not voices:
             raise NotFoundError(
-                f"{self.model} has no voice of its own",
+                f"{self._model} has no voice of its own",
                 hint=f"Add one: cosykit voices add NAME --audio FILE --text WORDS "
-                f"--model {self.model}; or send a recording with the request",
+                f"--model {self._model}; or send a recording with the request",
                 param="voice",
             )
         found = find_voice(voices, name, language)
-        return prompt_of(self.store.read(found.id), self.facts.mels)
+        return prompt_of(self._store.read(found.id), self._facts.mels)
 
     def measured(
         self, recording: Recording, language: Language | None = None
@@ -115,12 +115,21 @@ class Voices:
         Raises:
             InputError: It is not fit for that, or the model clones no voices.
         """
-        if "zero_shot" not in self.facts.modes:
-            raise unable(self.model, "zero_shot")
+        if "zero_shot" not in self._facts.modes:
+            raise unable(self._model, "zero_shot")
         key = _fingerprint(recording, language)
         return self._measured.get(key, partial(self._measure, recording, language))
 
-    def add(
+    def listen(self, request: SpeechRequest) -> Sequence[str]:
+        """Measure the recordings of a request ahead, see `VoiceKeeper`."""
+        remarks: Sequence[str] = ()
+        if request.prompt:
+            remarks = self.measured(request.prompt).remarks
+        if request.source:
+            self.tokens_of(request.source)
+        return remarks
+
+    def add_voice(
         self,
         name: str,
         recording: Recording,
@@ -129,7 +138,7 @@ class Voices:
         replaces: bool = False,
     ) -> Sequence[str]:
         """Save the voice of a recording, see `VoiceKeeper`."""
-        self.store.check_name(name, replaces=replaces)
+        self._store.check_name(name, replaces=replaces)
         measured = self.measured(recording, languages[0] if languages else None)
         transcript = measured.voice.transcript
         if not languages and transcript:
@@ -137,13 +146,17 @@ class Voices:
         voice = StoredVoice(
             id=name,
             name=name,
-            model=self.model,
+            model=self._model,
             speaker=measured.voice.speaker,
             languages=languages,
             prompt=measured.voice.recorded(),
         )
-        self.store.add(voice, replaces=replaces)
+        self._store.add(voice, replaces=replaces)
         return measured.remarks
+
+    def remove_voice(self, name: str) -> None:
+        """Delete an added voice, see `VoiceKeeper`."""
+        self._store.remove(name)
 
     def tokens_of(self, recording: Recording) -> NDArray[np.int64]:
         """Turn recorded speech of any length into speech tokens, (tokens).
@@ -151,8 +164,8 @@ class Voices:
         Raises:
             InputError: It is too short or silent, or the model converts no voices.
         """
-        if "voice_conversion" not in self.facts.modes:
-            raise unable(self.model, "voice_conversion")
+        if "voice_conversion" not in self._facts.modes:
+            raise unable(self._model, "voice_conversion")
         key = _fingerprint(recording)
         return self._said.get(key, lambda: tokens_of(recording, self._loaded()))
 
