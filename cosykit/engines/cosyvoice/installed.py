@@ -1,6 +1,6 @@
 """What is installed of a model, and how it is going to be run here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cosykit.config.schema import Settings
 from cosykit.errors import ModelLoadError
@@ -28,14 +28,18 @@ class Installed:
     session: SessionSettings
     reason: str
 
-    def open(self, name: GraphName) -> Session:
+    def open(self, name: GraphName, threads: int | None = None) -> Session:
         """Open one of the graphs.
+
+        Args:
+            threads: Threads of one run; None takes all.
 
         Raises:
             ModelLoadError: It is missing, broken, or does not fit into memory.
             RuntimeSetupError: The provider cannot be used.
         """
-        return open_session(self.bundle.graphs(self.level)[name], self.session)
+        session = replace(self.session, threads=threads or self.session.threads)
+        return open_session(self.bundle.graphs(self.level)[name], session)
 
 
 def find_installed(model: str, settings: Settings) -> Installed:

@@ -147,9 +147,13 @@ def _check_room(facts: ModelFacts, slots: int) -> None:
 
 
 def _flow(installed: Installed, most_parts: int) -> Flow:
+    threads, row_threads = installed.session.threads, None
+    if installed.session.provider == "cpu":
+        row_threads = min(threads, 2)
     return Flow(
         installed.open("flow_encoder"),
         installed.open("length_regulator"),
-        installed.open("estimator"),
+        installed.open("estimator", threads // (row_threads or 1)),
         installed.open("estimator_ragged") if most_parts > 1 else None,
+        row_threads=row_threads,
     )

@@ -4,6 +4,7 @@ Source: cosyvoice/flow/flow_matching.py ConditionalCFM
 """
 
 from collections.abc import Generator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +44,10 @@ def times() -> Array:
 
 
 def follow(
-    estimator: Session, noise: Array, conditions: Conditions
+    estimator: Session,
+    noise: Array,
+    conditions: Conditions,
+    rows: Executor | None = None,
 ) -> Generator[None, None, Array]:
     """Give the mel, (batch, mels, frames), that noise of the same shape flows to.
 
@@ -51,6 +55,7 @@ def follow(
 
     Args:
         estimator: estimator.onnx; the ragged one if the conditions have lengths.
+        rows: Runs the rows of the batch, each by itself; None runs them together.
     """
     batch = noise.shape[0]
     feeds = _guided(conditions)
@@ -61,12 +66,27 @@ def follow(
         step = goal - time
         feeds["x"] = np.concatenate([mel, mel])
         feeds["time"] = np.full(2 * batch, time, np.float32)
-        velocity = estimator.run(feeds, ["velocity"])[0].astype(np.float32, copy=False)
+        velocity = _velocity(estimator, feeds, rows)
         conditional, free = velocity[:batch], velocity[batch:]
         mel = mel + step * ((1 + GUIDANCE) * conditional - GUIDANCE * free)
         time = time + step
         yield
     return mel
+
+
+def _velocity(
+    estimator: Session, feeds: dict[str, NDArray[np.generic]], rows: Executor | None
+) -> Array:
+    def run(feeds: dict[str, NDArray[np.generic]]) -> Array:
+        return estimator.run(feeds, ["velocity"])[0].astype(np.float32, copy=False)
+
+    if rows is None:
+        return run(feeds)
+    singles = [
+        {name: array[row : row + 1] for name, array in feeds.items()}
+        for row in range(len(feeds["time"]))
+    ]
+    return np.concatenate(list(rows.map(run, singles)))
 
 
 def _guided(conditions: Conditions) -> dict[str, NDArray[np.generic]]:

@@ -4,6 +4,7 @@ Source: cosyvoice/flow/flow.py MaskedDiffWithXvec.inference
 """
 
 from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,10 @@ class Flow:
             together take 0.95 of the time of singles, four different ones 1.05.
         batch_frames: The most frames that run together, padding included; a longer
             sequence runs alone.
+        row_threads: Threads of which each runs a row of the estimator by itself; None
+            runs all rows as one batch. A sequence has two rows, conditional and free.
+            On two threads they take 0.145 s a step at 344 frames, as a batch that both
+            threads work on 0.193 s. Nor does a row, as integers, depend on the other.
     """
 
     def __init__(
@@ -70,11 +75,13 @@ class Flow:
         ragged: Session | None = None,
         *,
         batch_frames: int = BATCH_FRAMES,
+        row_threads: int | None = None,
     ) -> None:
         self._encoder = encoder
         self._length_regulator = length_regulator
         self._estimator, self._ragged = estimator, ragged
         self._batch_frames = batch_frames
+        self._rows = ThreadPoolExecutor(row_threads) if row_threads else None
 
     def process(self, parts: Sequence[FlowPart]) -> Sequence[Mel]:
         """Give the frames that are ready of each part, after the fades."""
@@ -159,7 +166,7 @@ class Flow:
             lengths if ragged else None,
         )
         noise = _padded([one.begun.noise for one in batch])
-        mels = yield from follow(estimator, noise, conditions)
+        mels = yield from follow(estimator, noise, conditions, self._rows)
         return [mel[:, :length] for mel, length in zip(mels, lengths, strict=True)]
 
 

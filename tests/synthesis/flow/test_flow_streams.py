@@ -117,6 +117,22 @@ def test_without_ragged_estimator_utterances_run_alone(
     assert [batch for batch, _ in counting.runs] == [2] * 20
 
 
+def test_rows_that_run_by_themselves_give_the_same_mel(
+    flow_sessions: Sequence[Session],
+) -> None:
+    encoder, regulator, estimator, _ = flow_sessions
+    counting = Counting(estimator)
+
+    def mel(row_threads: int | None) -> Mel:
+        flow = Flow(encoder, regulator, counting, row_threads=row_threads)
+        return flow.process([FlowPart(stream(43), random_tokens(30), True)])[0]
+
+    together, one, two = map(mel, (None, 1, 2))
+    assert [batch for batch, _ in counting.runs] == [2] * 10 + [1] * 40
+    assert greatest_difference(together, one) < 1e-4
+    assert (one == two).all()
+
+
 def test_cost_of_a_chunk_stays_constant(flow_sessions: Sequence[Session]) -> None:
     encoder, regulator, estimator, _ = flow_sessions
     counting = Counting(estimator)
