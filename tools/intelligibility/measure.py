@@ -8,6 +8,10 @@
 
 The first step needs CosyKit, the second only faster-whisper and a model of it; so that
 neither drags the other's packages along, they run in environments of their own.
+
+Besides `zh`, `en`, `ja` and `mixed` there are two harder sets: `mixed-words`, single
+English words in Chinese, some of which whisper translates, and `ja-other`, Japanese
+with words that can be spelt in several ways.
 """
 
 import csv
@@ -55,11 +59,12 @@ def score(language: str, folder: Path, model: str) -> None:
     import jiwer
     from faster_whisper import WhisperModel
 
+    sentences_of, language = language, language.partition("-")[0]
     spoken_as = {"mixed": "zh"}.get(language, language)
     prompt = "以下是普通话的句子。" if spoken_as == "zh" else None
     whisper = WhisperModel(model, device="cpu", compute_type="int8")
     pairs = []
-    for number, (_, reference) in enumerate(sentences(language)):
+    for number, (_, reference) in enumerate(sentences(sentences_of)):
         segments, _ = whisper.transcribe(
             str(folder / f"{number:03}.wav"),
             language=spoken_as,
