@@ -183,7 +183,7 @@ COSYVOICE_300M_INSTRUCT = replace(
 )
 
 GRAPHS_VERSION = 1
-"""What engines expect of the graphs of CosyVoice; older ones are converted anew."""
+"""What engines expect of the graphs of a bundle; older ones are converted anew."""
 
 SPECS = MappingProxyType(
     {

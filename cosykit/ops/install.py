@@ -17,7 +17,7 @@ from cosykit.hub.verify import digest_of
 from cosykit.ops.assembly import Assembly
 from cosykit.ops.release import Release
 from cosykit.ops.request import InstallResult, Origin, Wish
-from cosykit.spec import ModelSpec
+from cosykit.spec import GRAPHS_VERSION, ModelSpec
 
 
 def install(
@@ -116,6 +116,9 @@ def _sound_bundle(spec: ModelSpec, models_dir: Path, news: News) -> Bundle | Non
     if bundle and bundle.manifest.converter != __version__:
         news.say(f"{spec.id} was converted by {bundle.manifest.converter}")
         return None
+    if bundle and bundle.manifest.graphs_version != GRAPHS_VERSION:
+        news.say(f"the graph of {spec.id} was made by an older CosyKit")
+        return None
     return bundle
 
 
@@ -145,5 +148,6 @@ def _build_lite(
             source_files={"kokoro.onnx": source.whole},
             graphs={graph: digest_of(target)},
             converter=__version__,
+            graphs_version=GRAPHS_VERSION,
         ),
     )

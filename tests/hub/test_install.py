@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cosykit.errors import NotFoundError, ResourceError
+from cosykit.hub.bundle import write_manifest
 from cosykit.ops.install import install
 
 
@@ -25,6 +26,14 @@ def test_broken_graph_is_repaired(tmp_path: Path) -> None:
     assert install("lite", tmp_path).action == "repaired"
     assert graph.read_bytes() == whole
     assert [path.name for path in graph.parent.iterdir()] == ["kokoro.onnx"]
+
+
+def test_graph_of_an_older_cosykit_is_made_anew(tmp_path: Path) -> None:
+    bundle = install("lite", tmp_path).bundle
+    older = bundle.manifest.model_copy(update={"graphs_version": 0})
+    write_manifest(tmp_path, older)
+    assert install("lite", tmp_path).action == "repaired"
+    assert install("lite", tmp_path).action == "present"
 
 
 def test_unknown_model_names_the_known(tmp_path: Path) -> None:

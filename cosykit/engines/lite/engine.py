@@ -142,7 +142,7 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
     if "durations" not in session.outputs:
         raise ModelLoadError(
             f"the graph of {model} was made by an older CosyKit",
-            hint=f"Run: cosykit models remove {model}, then: cosykit install {model}",
+            hint=f"Run: cosykit install {model}",
         )
     info = EngineInfo(
         model=model,
