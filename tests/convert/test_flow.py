@@ -14,9 +14,10 @@ from cosykit.convert.models.flow import Flow as FlowWeights
 from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
 from cosykit.convert.module import load_weights
 from cosykit.runtime.session import Session
-from cosykit.synthesis.flow.euler import STEPS, Conditions, follow, times
+from cosykit.synthesis.flow.euler import Conditions, follow, times
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream
+from tests.convert.following import ended
 from tests.convert.recorded import (
     FOLDER,
     Recording,
@@ -63,18 +64,6 @@ def mel_of(flow: Flow, call: str) -> NDArray[np.float32]:
     stream = FlowStream(prompt, lambda frames: recorded["noise"][0, :, :frames])
     tokens = recorded["token"][0].astype(np.int64)
     return flow.process([FlowPart(stream, tokens, last=True)])[0]
-
-
-def followed(
-    estimator: Session, noise: NDArray[np.float32], conditions: Conditions
-) -> NDArray[np.float32]:
-    steps = follow(estimator, noise, conditions)
-    for _ in range(STEPS):
-        next(steps)
-    with pytest.raises(StopIteration) as end:
-        next(steps)
-    mel: NDArray[np.float32] = end.value.value
-    return mel
 
 
 def conditions_of(recorded: Recording) -> Conditions:
@@ -125,18 +114,15 @@ def test_batch_of_four_lengths_equals_four_single_flows(
         ]
         return np.concatenate(rows)
 
-    together = followed(
-        ragged,
-        padded("noise"),
-        Conditions(
-            padded("mu"),
-            np.concatenate([call["spks"] for call in calls]),
-            padded("cond"),
-            np.array([call["noise"].shape[2] for call in calls]),
-        ),
+    conditions = Conditions(
+        padded("mu"),
+        np.concatenate([call["spks"] for call in calls]),
+        padded("cond"),
+        np.array([call["noise"].shape[2] for call in calls]),
     )
+    together = ended(follow(ragged, padded("noise"), conditions))
     for row, call in enumerate(calls):
-        alone = followed(estimator, call["noise"], conditions_of(call))
+        alone = ended(follow(estimator, call["noise"], conditions_of(call)))
         assert greatest_difference(alone, call["full"]) < TOLERANCE
         found = together[row : row + 1, :, : alone.shape[2]]
         assert greatest_difference(found, alone) < TOLERANCE
