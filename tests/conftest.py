@@ -45,3 +45,30 @@ def lite_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     install("lite", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def cosyvoice_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install tiny models of random weights that speak noise; nobody may change them.
+
+    The one that only clones has no voice, as its real model.
+    """
+    from cosykit.convert.synthetic import write_release
+    from cosykit.ops.install import install
+    from cosykit.ops.request import Origin, Wish
+
+    folder = tmp_path_factory.mktemp("cosyvoice")
+    for suffix, has_voices, clones in (
+        ("", False, True),
+        ("-sft", True, False),
+        ("-instruct", True, True),
+    ):
+        release = tmp_path_factory.mktemp("release")
+        write_release(release, "tiny", voices=has_voices, clones=clones)
+        install(
+            f"cosyvoice-300m{suffix}",
+            folder,
+            origin=Origin(folder=release),
+            wish=Wish("fp32", "fp32"),
+        )
+    return folder

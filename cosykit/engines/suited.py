@@ -25,10 +25,11 @@ def suited(
         for model in dict.fromkeys((best, *SPECS, *own_models(settings.models_dir)))
         if (bundle := _whole_bundle(settings, model)) and _has(bundle, modes)
     ]
-    known = [bundle for bundle in able if voice and _knows(bundle, voice)]
-    if not modes and not known:
+    if not able:
         return settings
-    chosen = next((bundle.manifest.model for bundle in (*known, *able)), best)
+    # The first of those that suit best.
+    bundle = max(able, key=lambda bundle: _fitness(bundle, modes, voice))
+    chosen = bundle.manifest.model
     # What `auto` chooses by itself may fall back to a lesser model.
     return settings if chosen == best else settings.model_copy(update={"model": chosen})
 
@@ -45,7 +46,12 @@ def _has(bundle: Bundle, modes: Collection[Mode]) -> bool:
     return facts is not None and set(modes) <= set(facts.modes)
 
 
-def _knows(bundle: Bundle, voice: str) -> bool:
-    wanted = voice.strip().casefold()
+def _fitness(
+    bundle: Bundle, modes: Collection[Mode], voice: str | None
+) -> tuple[bool, bool]:
+    """Prefer a model that has the voice, then one that has any, where one is needed."""
+    if "zero_shot" in modes:
+        return True, True
     voices = VoiceStore(bundle).list().voices
-    return any(wanted in (v.id.casefold(), v.name.casefold()) for v in voices)
+    names = {name.casefold() for each in voices for name in (each.id, each.name)}
+    return voice is not None and voice.strip().casefold() in names, bool(voices)
