@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import onnx
@@ -30,6 +31,14 @@ Attribute = int | float | str | Sequence[int] | Sequence[float]
 Weight = Tensor | Callable[[], Tensor]
 Dimension = int | str
 """A fixed size, or the name of one that is known at run time."""
+
+Granularity = Literal["block", "row", "tensor"]
+"""What is quantized with one scale.
+
+Blocks of rows are the fastest for one row to three. Rows do not depend on what else is
+in a batch. Whole tensors are the fastest for many rows, but one of large numbers spoils
+the others.
+"""
 
 OPSET = 20
 CONTRIB = "com.microsoft"
@@ -163,14 +172,17 @@ class Graph:
     Args:
         name: Says what it computes.
         precision: Of its weights and products.
-        few_rows: Whether its products see a row or two at a time, which calls for other
-            quantized products than many rows do.
+        granularity: What of an activation is quantized with one scale.
     """
 
     def __init__(
-        self, name: str, precision: Precision = "fp32", *, few_rows: bool = False
+        self,
+        name: str,
+        precision: Precision = "fp32",
+        *,
+        granularity: Granularity = "tensor",
     ) -> None:
-        self.precision, self.few_rows = precision, few_rows
+        self.precision, self.granularity = precision, granularity
         self.floating: DTypeLike = np.float16 if precision == "fp16" else np.float32
         self._name = name
         self._nodes: list[onnx.NodeProto] = []

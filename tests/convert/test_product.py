@@ -1,12 +1,12 @@
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.convert.graph import Graph, save_together
+from cosykit.convert.graph import Granularity, Graph, save_together
 from cosykit.convert.layers.basic import Embedding
 from cosykit.convert.layers.product import LinearMap, joined, product
 from cosykit.convert.quantize import Bits, quantized_blocks, quantized_columns
@@ -18,13 +18,14 @@ Floats = NDArray[np.float32]
 
 # Signal to error of a product of Gaussian numbers, in dB: 8 bits of weight and input
 # leave 41, 4 bits 21, half precision 67.
-LEAST: dict[tuple[Precision, bool], float] = {
-    ("fp32", False): 120,
-    ("fp16", False): 60,
-    ("int8", False): 37,
-    ("int8", True): 37,
-    ("int4", False): 37,
-    ("int4", True): 18,
+LEAST: dict[tuple[Precision, Granularity], float] = {
+    ("fp32", "tensor"): 120,
+    ("fp16", "tensor"): 60,
+    ("int8", "tensor"): 37,
+    ("int8", "row"): 37,
+    ("int8", "block"): 37,
+    ("int4", "row"): 37,
+    ("int4", "block"): 18,
 }
 
 
@@ -51,32 +52,49 @@ def applied(
     return opened(graph)({"x": x})["y"]
 
 
-@pytest.mark.parametrize(("precision", "few_rows"), LEAST)
+@pytest.mark.parametrize(("precision", "granularity"), LEAST)
 @pytest.mark.parametrize("inputs", [64, 192, 256])
 def test_product_is_near_the_exact_one(
-    opened: Callable[[Graph], Run], precision: Precision, few_rows: bool, inputs: int
+    opened: Callable[[Graph], Run],
+    precision: Precision,
+    granularity: Granularity,
+    inputs: int,
 ) -> None:
     linear, x = dense("dense", inputs, 48, seed=3), gaussian(5, 2, 7, inputs)
-    graph = Graph("product", precision, few_rows=few_rows)
+    graph = Graph("product", precision, granularity=granularity)
     found = applied(opened, graph, x, linear)
     assert linear.bias is not None
     wanted = x @ linear.weight().T + linear.bias()
-    assert signal_to_error(found, wanted) > LEAST[precision, few_rows]
+    assert signal_to_error(found, wanted) > LEAST[precision, granularity]
 
 
-@pytest.mark.parametrize("few_rows", [False, True])
+@pytest.mark.parametrize("granularity", get_args(Granularity))
 def test_joined_maps_give_what_they_give_apart(
-    opened: Callable[[Graph], Run], few_rows: bool
+    opened: Callable[[Graph], Run], granularity: Granularity
 ) -> None:
     maps = [dense(name, 64, size, size) for name, size in (("a", 32), ("b", 16))]
     x = gaussian(5, 1, 3, 64)
     together = applied(
-        opened, Graph("ab", "int8", few_rows=few_rows), x, joined("ab", *maps)
+        opened, Graph("ab", "int8", granularity=granularity), x, joined("ab", *maps)
     )
     apart = [
-        applied(opened, Graph("one", "int8", few_rows=few_rows), x, one) for one in maps
+        applied(opened, Graph("one", "int8", granularity=granularity), x, one)
+        for one in maps
     ]
     np.testing.assert_allclose(together, np.concatenate(apart, axis=2), atol=1e-5)
+
+
+@pytest.mark.parametrize("granularity", ["row", "block"])
+def test_row_does_not_depend_on_the_others(
+    opened: Callable[[Graph], Run], granularity: Granularity
+) -> None:
+    linear, x = dense("dense", 256, 48, seed=3), gaussian(5, 1, 7, 256)
+    loud = x * np.array([1, 1, 1, 1000, 1, 1, 1], np.float32)[:, None]
+    plain, beside = (
+        applied(opened, Graph("rows", "int8", granularity=granularity), one, linear)
+        for one in (x, loud)
+    )
+    np.testing.assert_array_equal(plain[0, :3], beside[0, :3])
 
 
 def test_input_of_several_products_is_quantized_once() -> None:

@@ -52,7 +52,7 @@ def text_encoder_graph(model: LanguageModel, precision: Precision = "fp32") -> G
     Outputs:
         states: float32 (1, tokens, size); each depends on the tokens up to its own
     """
-    graph = Graph("text_encoder", precision)
+    graph = Graph("text_encoder", precision, granularity="row")
     tokens = graph.input("tokens", np.int64, (1, "tokens"))
     encoded = model.text_encoder(model.text_embedding(tokens))
     states = model.text_encoder_affine_layer(encoded).widened()
@@ -125,7 +125,10 @@ def decoder_graph(
         wide: Whether it is made for many rows (batch times steps) rather than for one
             to three. Both kinds continue each other's caches.
     """
-    sizes, graph = model.dimensions.decoder, Graph("lm", precision, few_rows=not wide)
+    sizes, graph = (
+        model.dimensions.decoder,
+        Graph("lm", precision, granularity="row" if wide else "block"),
+    )
     x = graph.input("embeddings", np.float32, ("batch", "steps", sizes.inputs))
     lengths = graph.input("lengths", np.int64, ("batch",))
     caches = _cache_inputs(graph, sizes)
