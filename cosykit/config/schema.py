@@ -165,7 +165,7 @@ class ServerSettings(Section):
         default=4096, ge=1, le=10_000_000, description="Longest text of one request"
     )
     max_body_mb: int = Field(
-        default=1, ge=1, le=1024, description="Largest body of one request, in MiB"
+        default=4, ge=1, le=1024, description="Largest body of one request, in MiB"
     )
     grace_s: float = Field(
         default=20.0,

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from cosykit.errors import CosykitError, InputError, NotFoundError
-from cosykit.server import openai, status, tts
+from cosykit.server import convert, openai, status, tts, voices
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
@@ -24,6 +24,8 @@ from cosykit.server.service import SpeechService
 OPERATIONS: Sequence[Operation] = (
     *openai.OPERATIONS,
     *tts.OPERATIONS,
+    *voices.OPERATIONS,
+    *convert.OPERATIONS,
     *status.OPERATIONS,
 )
 
@@ -60,7 +62,7 @@ def _open_to_pages(app: ASGIApp, service: SpeechService) -> ASGIApp:
     return CORSMiddleware(
         app,
         allow_origins=origins,
-        allow_methods=["GET", "POST"],
+        allow_methods=["GET", "POST", "DELETE"],
         # OpenAI's own client sends a dozen, and no header gives rights but the key.
         allow_headers=["*"],
         expose_headers=["X-Request-ID", "Retry-After"],

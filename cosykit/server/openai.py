@@ -5,8 +5,9 @@ Source: OpenAI API reference, `POST /v1/audio/speech` and `GET /v1/models`.
 
 import json
 from binascii import b2a_base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import MappingProxyType
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,10 +19,9 @@ from cosykit.server.openai_shapes import (
     ModelList,
     ModelObject,
     SpeechBody,
-    VoiceList,
-    VoiceObject,
 )
 from cosykit.server.operations import Operation, check_length, read_body
+from cosykit.server.recordings import naming
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
@@ -30,13 +30,18 @@ from cosykit.types import SpeechRequest
 # Clients that were written for OpenAI name its models; they get the one that is loaded.
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 
+_FIELDS: Mapping[str, str] = MappingProxyType(
+    {"text": "input", "prompt": "prompt_audio"}
+)
+
 
 async def speak(request: Request, service: SpeechService) -> Response:
     """Handle `POST /v1/audio/speech`."""
     settings = service.settings
     body = await read_body(request, SpeechBody, settings.server.max_body_mb)
-    check_length(body.input, settings.server.max_text_chars)
-    speech = await while_connected(request.receive, _start(body, service))
+    with naming(_FIELDS):
+        check_length(body.input, settings.server.max_text_chars)
+        speech = await while_connected(request.receive, _start(body, service))
     if body.stream_format == "sse":
         pieces, media_type = _events(speech, len(body.input)), "text/event-stream"
     else:
@@ -47,13 +52,18 @@ async def speak(request: Request, service: SpeechService) -> Response:
 
 async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
     await check_model(body.model, service)
+    can = (await service.loaded()).engine.capabilities
     speech_request = SpeechRequest(
         body.input,
         voice=body.voice_name,
         language=body.language,
         speed=body.speed,
         volume=body.volume,
-        instructions=body.instructions,
+        # OpenAI's clients send them to any model.
+        instructions=body.instructions if can.instructions else None,
+        prompt=await body.prompt(body.prompt_text),
+        seed=body.seed,
+        sampling=body.sampling,
     )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     return await start_speech(service, speech_request, out)
@@ -118,22 +128,6 @@ async def show_model(request: Request, service: SpeechService) -> Response:
     return JSONResponse(model.model_dump())
 
 
-async def list_voices(request: Request, service: SpeechService) -> Response:
-    """Handle `GET /v1/audio/voices`."""
-    voices = [
-        VoiceObject(
-            id=voice.id,
-            name=voice.name,
-            languages=list(voice.languages),
-            gender=voice.gender,
-            description=voice.description,
-            aliases=list(voice.aliases),
-        )
-        for voice in (await service.loaded()).engine.voices()
-    ]
-    return JSONResponse(VoiceList(voices=voices).model_dump())
-
-
 OPERATIONS = (
     Operation(
         "POST",
@@ -170,13 +164,5 @@ OPERATIONS = (
         list_models,
         ErrorAnswer,
         answer=ModelList,
-    ),
-    Operation(
-        "GET",
-        "/v1/audio/voices",
-        "List the voices",
-        list_voices,
-        ErrorAnswer,
-        answer=VoiceList,
     ),
 )

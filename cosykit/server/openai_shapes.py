@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError, InputError
 from cosykit.server.operations import STRICT, Failure, Name, SampleRate
+from cosykit.server.recordings import CloningFields
 from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language
 
 
@@ -21,10 +22,8 @@ class VoiceId(BaseModel):
     id: Name
 
 
-class SpeechBody(BaseModel):
+class SpeechBody(CloningFields):
     """A text to speak."""
-
-    model_config = STRICT
 
     input: str = Field(min_length=1, description="The text")
     model: Name = Field(
@@ -84,8 +83,7 @@ class ErrorAnswer(Failure):
             error=ErrorObject(
                 message=str(error),
                 type="invalid_request_error" if is_input else "server_error",
-                # The text of a request, which goes by that name here.
-                param="input" if error.param == "text" else error.param,
+                param=error.param,
                 code=error.code,
             )
         )
@@ -105,20 +103,3 @@ class ModelList(BaseModel):
 
     object: Literal["list"] = "list"
     data: list[ModelObject]
-
-
-class VoiceObject(BaseModel):
-    """A voice that can be named in a request."""
-
-    id: str
-    name: str
-    languages: list[Language]
-    gender: str | None
-    description: str
-    aliases: list[str]
-
-
-class VoiceList(BaseModel):
-    """The voices of the loaded model, the default first."""
-
-    voices: list[VoiceObject]

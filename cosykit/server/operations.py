@@ -74,7 +74,7 @@ class Operation:
         guarded: Whether an API key is asked for where keys are configured.
     """
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     summary: str
     handler: Handler
@@ -161,7 +161,8 @@ async def _bounded_body(request: Request, limit_bytes: int) -> bytes:
         if len(body) > limit_bytes:
             raise TooLargeError(
                 f"the body is longer than {limit_bytes >> 20} MiB",
-                hint="Split the text into several requests",
+                hint="Send less text or a shorter recording, or raise "
+                "server.max_body_mb",
             )
     return bytes(body)
 

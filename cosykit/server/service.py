@@ -14,6 +14,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.open import load, load_again
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.server.beside import OneAtATime
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.recovery import repair
@@ -45,6 +46,7 @@ class SpeechService:
 
     Attributes:
         failure: Why it cannot.
+        measuring: Where recordings are measured.
         is_loading: Whether a thread is busy loading a model.
     """
 
@@ -58,6 +60,8 @@ class SpeechService:
         self._on_failure = on_failure
         self._open_model = open_model or partial(load, None)
         self.metrics = Metrics()
+        engine = settings.engine
+        self.measuring = OneAtATime(engine.queue_size, engine.timeout_s)
         self.state: State = "loading"
         self.failure: Exception | None = None
         self.is_loading = False

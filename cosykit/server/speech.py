@@ -1,23 +1,22 @@
 """The one way from a request to encoded audio, for every protocol."""
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
 from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat, media_type, rate_for
 from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
+from cosykit.server.beside import in_thread
 from cosykit.server.exchange import Serving
 from cosykit.server.service import SpeechService
 from cosykit.synthesis.loop import Loop
-from cosykit.types import SpeechRequest
-
-Result = TypeVar("Result")
+from cosykit.synthesis.pipeline import check_abilities, listen
+from cosykit.types import Engine, SpeechRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,7 @@ class EncodedSpeech:
         self._encoded = self._encode(request)
         self._first = b""
         self._serving: Serving | None = None
+        self._remarks: Sequence[str] = ()
         self._began = time.perf_counter()
         self._waited_s = 0.0
 
@@ -70,7 +70,7 @@ class EncodedSpeech:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Which model speaks, and why no better one does."""
+        """Which model speaks, why no better one does, and what a recording lacks."""
         assert self._serving
         info = self._serving.loop.engine.info
         headers = {
@@ -80,6 +80,8 @@ class EncodedSpeech:
         }
         if self._serving.fallback:
             headers["X-Cosykit-Fallback"] = self._serving.fallback
+        if self._remarks:
+            headers["X-Cosykit-Remarks"] = "; ".join(self._remarks)
         return {name: _ascii(value) for name, value in headers.items()}
 
     @property
@@ -129,9 +131,17 @@ class EncodedSpeech:
         """Yield non-empty pieces."""
         async with self._service.hold() as serving:
             self._serving = serving
+            await self._listen(serving.loop.engine, request)
             async with aclosing(self._encoded_by(serving.loop, request)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    async def _listen(self, engine: Engine, request: SpeechRequest) -> None:
+        """Measure recordings before the engine's thread would have to."""
+        if request.prompt or request.source:
+            check_abilities(engine, request)
+            work = partial(listen, engine, request)
+            self._remarks = await self._service.measuring.run(work)
 
     async def _encoded_by(
         self, loop: Loop, request: SpeechRequest
@@ -141,15 +151,13 @@ class EncodedSpeech:
                 async for chunk in chunks:
                     self.duration_s += chunk.duration_s
                     self._service.metrics.audio.inc(chunk.duration_s)
-                    if piece := await _in_thread(
-                        partial(encoder.encode, chunk.samples)
-                    ):
+                    if piece := await in_thread(partial(encoder.encode, chunk.samples)):
                         yield piece
-            if piece := await _in_thread(encoder.finish):
+            if piece := await in_thread(encoder.finish):
                 yield piece
 
     async def _open_encoder(self, input_rate: int) -> Encoder:
-        encoder = await _in_thread(
+        encoder = await in_thread(
             partial(
                 Encoder,
                 self._out.audio_format,
@@ -177,15 +185,3 @@ async def start_speech(
 def _ascii(text: str) -> str:
     """Write a text on one line of what headers may hold."""
     return " ".join(text.encode("ascii", "replace").decode().split())
-
-
-async def _in_thread(work: Callable[[], Result]) -> Result:
-    """Leave the event loop free meanwhile; a cancelled caller waits for the end too.
-
-    An encoder that were closed while it works would take the process with it.
-    """
-    working = asyncio.create_task(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(working)
-    finally:
-        await asyncio.wait({working})

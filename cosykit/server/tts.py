@@ -4,14 +4,13 @@ import asyncio
 from binascii import b2a_base64
 from typing import Self
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
 from cosykit.server.operations import (
-    STRICT,
     Failure,
     Name,
     Operation,
@@ -19,6 +18,7 @@ from cosykit.server.operations import (
     check_length,
     read_body,
 )
+from cosykit.server.recordings import CloningFields
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import while_connected
@@ -28,10 +28,8 @@ from cosykit.types import SPEED_RANGE, Language, SpeechRequest
 _SLICE = 3 << 16
 
 
-class TtsBody(BaseModel):
+class TtsBody(CloningFields):
     """A text to speak."""
-
-    model_config = STRICT
 
     text: str = Field(min_length=1, description="The text")
     voice: Name | None = Field(
@@ -46,6 +44,11 @@ class TtsBody(BaseModel):
         default=None, description="The configured one by default"
     )
     sample_rate: SampleRate = 0
+    instruct: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="How to say it, for models that follow instructions",
+    )
 
 
 class TtsAnswer(Failure):
@@ -87,6 +90,11 @@ async def _spoken(body: TtsBody, service: SpeechService) -> tuple[EncodedSpeech,
         voice=body.voice or body.speaker_id,
         language=body.language,
         speed=body.speed,
+        instructions=body.instruct,
+        prompt=await body.prompt(body.prompt_text),
+        seed=body.seed,
+        sampling=body.sampling,
+        whole=True,
     )
     speech = await start_speech(service, speech_request, out)
     return speech, await speech.whole()

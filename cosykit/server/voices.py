@@ -1,0 +1,164 @@
+"""The voices of the loaded model: list them, add and remove some."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from cosykit.server.openai_shapes import ErrorAnswer
+from cosykit.server.operations import STRICT, Name, Operation, read_body
+from cosykit.server.recordings import EncodedAudio, Transcript, decoded, naming
+from cosykit.server.service import SpeechService
+from cosykit.synthesis.pipeline import unable
+from cosykit.types import Engine, Language, Voice, VoiceKeeper
+
+
+class VoiceObject(BaseModel):
+    """A voice that can be named in a request."""
+
+    id: str
+    name: str
+    languages: list[Language]
+    gender: str | None
+    description: str
+    aliases: list[str]
+
+
+class VoiceList(BaseModel):
+    """The voices of the loaded model, the default first."""
+
+    voices: list[VoiceObject]
+
+
+class NewVoice(BaseModel):
+    """A voice to clone from a recording and to keep."""
+
+    model_config = STRICT
+
+    name: Name = Field(description="What to call it in requests")
+    audio: EncodedAudio = Field(
+        description="3 to 10 s of clear speech by one person: an audio file of any "
+        "common format, in base64 or as a data: URI"
+    )
+    text: Transcript | None = Field(
+        default=None,
+        description="What is said in it, word for word; without it the voice is less "
+        "like, but speaks other languages as well",
+    )
+    language: Language | None = Field(
+        default=None, description="The one that is spoken; that of the text by default"
+    )
+    replace: bool = Field(
+        default=False, description="Whether to take the place of a voice of that name"
+    )
+
+
+class AddedVoice(BaseModel):
+    """A voice that was added.
+
+    Attributes:
+        remarks: What could be better about the recording.
+    """
+
+    voice: VoiceObject
+    remarks: list[str]
+
+
+class RemovedVoice(BaseModel):
+    """A voice that was removed."""
+
+    id: str
+    object: Literal["voice"] = "voice"
+    deleted: Literal[True] = True
+
+
+async def list_voices(request: Request, service: SpeechService) -> Response:
+    """Handle `GET /v1/audio/voices`."""
+    async with service.hold() as serving:
+        voices = await asyncio.to_thread(serving.loop.engine.voices)
+    shown = VoiceList(voices=[_shown(voice) for voice in voices])
+    return JSONResponse(shown.model_dump())
+
+
+async def add_voice(request: Request, service: SpeechService) -> Response:
+    """Handle `POST /v1/audio/voices`."""
+    body = await read_body(request, NewVoice, service.settings.server.max_body_mb)
+    async with service.hold() as serving:
+        engine = serving.loop.engine
+        keeper = _keeper(engine)
+        recording = await decoded(body.audio, "audio", body.text or "")
+        languages = (body.language,) if body.language else ()
+        work = partial(
+            keeper.add_voice, body.name, recording, languages, replaces=body.replace
+        )
+        with naming({"prompt": "audio", "voice": "name"}):
+            remarks = await service.measuring.run(work)
+        voice = await asyncio.to_thread(_added, engine, body.name)
+    answer = AddedVoice(voice=_shown(voice), remarks=list(remarks))
+    return JSONResponse(answer.model_dump(), status_code=201)
+
+
+async def remove_voice(request: Request, service: SpeechService) -> Response:
+    """Handle `DELETE /v1/audio/voices/{voice}`."""
+    name = str(request.path_params["voice"])
+    async with service.hold() as serving:
+        keeper = _keeper(serving.loop.engine)
+        await asyncio.to_thread(keeper.remove_voice, name)
+    return JSONResponse(RemovedVoice(id=name).model_dump())
+
+
+def _keeper(engine: Engine) -> VoiceKeeper:
+    if not isinstance(engine, VoiceKeeper) or not engine.capabilities.cloning:
+        with naming({"prompt": "model"}):
+            raise unable(engine.info.model, "zero_shot")
+    return engine
+
+
+def _added(engine: Engine, name: str) -> Voice:
+    voices: Sequence[Voice] = engine.voices()
+    return next(v for v in voices if v.id.casefold() == name.casefold())
+
+
+def _shown(voice: Voice) -> VoiceObject:
+    return VoiceObject(
+        id=voice.id,
+        name=voice.name,
+        languages=list(voice.languages),
+        gender=voice.gender,
+        description=voice.description,
+        aliases=list(voice.aliases),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/v1/audio/voices",
+        "List the voices",
+        list_voices,
+        ErrorAnswer,
+        answer=VoiceList,
+    ),
+    Operation(
+        "POST",
+        "/v1/audio/voices",
+        "Clone a voice from a recording and keep it",
+        add_voice,
+        ErrorAnswer,
+        body=NewVoice,
+        answer=AddedVoice,
+        statuses=(201,),
+    ),
+    Operation(
+        "DELETE",
+        "/v1/audio/voices/{voice}",
+        "Delete an added voice",
+        remove_voice,
+        ErrorAnswer,
+        answer=RemovedVoice,
+    ),
+)
