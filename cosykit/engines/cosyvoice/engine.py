@@ -141,12 +141,9 @@ class CosyVoiceEngine:
         self._drop_cancelled()
         awake = [s for name, s in self._speeches.items() if name not in resting]
         try:
-            if stages.decoding.has_room and (
-                speech := first_to_begin(awake, stages.slots)
-            ):
-                _begin_utterance(stages, speech)
+            failed = self._begin_one(stages, awake)
             self._decode(stages)
-            return self._render(stages, awake)
+            return (*failed, *self._render(stages, awake))
         except BaseException as error:
             self._abandon(error)
             raise
@@ -182,6 +179,8 @@ class CosyVoiceEngine:
     def close(self) -> None:
         """Free the sessions."""
         stages, self._stages = self._stages, None
+        self._rendering = None
+        self._speeches.clear()
         if stages:
             stages.vocoder.close()
 
@@ -202,6 +201,14 @@ class CosyVoiceEngine:
         for name in cancelled:
             if speech := self._speeches.pop(name, None):
                 self._drop(speech)
+        if cancelled and self._rendering and not self._listeners(self._rendering):
+            self._rendering = None
+
+    def _listeners(self, rendering: Rendering) -> Sequence[Speech]:
+        """List the requests that a rendering is for and that are still there."""
+        rendered = {part.utterance for part in rendering.parts}
+        speeches = self._speeches.values()
+        return [s for s in speeches if rendered.intersection(s.utterances)]
 
     def _drop(self, speech: Speech) -> None:
         for utterance in speech.utterances:
@@ -210,11 +217,27 @@ class CosyVoiceEngine:
     def _abandon(self, error: BaseException) -> None:
         """Give all requests up: what failed half-way cannot be gone on with."""
         self._rendering = None
-        for name, speech in self._speeches.items():
+        for speech in self._speeches.values():
             self._drop(speech)
-            if name in self._pulled:
-                self._pulled[name].append(Progress(name, error))
         self._speeches.clear()
+        for name, inbox in self._pulled.items():
+            inbox.append(Progress(name, error))
+
+    def _begin_one(self, stages: Stages, awake: list[Speech]) -> Sequence[Progress]:
+        """Begin an utterance, if there is room and one that waits."""
+        if not stages.decoding.has_room:
+            return ()
+        speech = first_to_begin(awake, stages.slots)
+        if speech is None:
+            return ()
+        try:
+            _begin_utterance(stages, speech)
+        except Exception as error:
+            # No other request had a part in it.
+            awake.remove(speech)
+            self._drop(self._speeches.pop(speech.name))
+            return (Progress(speech.name, error),)
+        return ()
 
     def _decode(self, stages: Stages) -> None:
         with stages.times.measure("lm_decode"):
@@ -229,11 +252,10 @@ class CosyVoiceEngine:
         """Say how many tokens to choose before the next run of the estimator."""
         if self._rendering is None:
             return 1
-        unheard = [s for s in self._speeches.values() if not s.is_heard]
-        rendered = {part.utterance for part in self._rendering.parts}
-        if any(rendered.intersection(speech.utterances) for speech in unheard):
+        if not all(speech.is_heard for speech in self._listeners(self._rendering)):
             # Somebody waits for the first audio, and this is all that is left to do.
             return 0
+        unheard = [s for s in self._speeches.values() if not s.is_heard]
         decoded = set(stages.decoding.utterances)
         waits = any(decoded.intersection(speech.utterances) for speech in unheard)
         return _TOKENS_FOR_NEWCOMERS if waits else 1
@@ -281,8 +303,8 @@ def _begin_utterance(stages: Stages, speech: Speech) -> None:
         line.piece, speech.begun, line.limits, stages.vocoder
     )
     speech.begun += 1
-    _prefill(stages, speech, utterance)
     speech.utterances.append(utterance)
+    _prefill(stages, speech, utterance)
 
 
 def _prefill(stages: Stages, speech: Speech, utterance: Utterance) -> None:

@@ -152,8 +152,10 @@ class LanguageModel:
         if slot == self._lengths.size:
             raise RuntimeError("all slots are occupied")
         self._lengths[slot] = 0
+        scores = self.extend(slot, embeddings)
+        # Not before: a run that fails leaves the slot free.
         self._occupied += 1
-        return slot, self.extend(slot, embeddings)
+        return slot, scores
 
     def extend(self, slot: int, embeddings: Array) -> Array:
         """Add (steps, size) to one sequence.

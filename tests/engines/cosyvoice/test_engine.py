@@ -13,6 +13,7 @@ from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.types import AudioChunk, BatchEngine, Engine, Samples, SpeechRequest
 
@@ -193,6 +194,43 @@ def test_forced_tokens_are_no_runaway(
     assert samples.size == pytest.approx(engine.sample_rate, rel=0.02)
     assert not caplog.records
     engine.close()
+
+
+def test_cancelled_request_is_not_rendered_any_more(engine: CosyVoiceEngine) -> None:
+    request = SpeechRequest(LONG, seed=1)
+    engine.begin(request)
+    while not engine.times.seconds["flow"]:
+        engine.step()
+    engine.cancel(request.request_id)
+    before = dict(engine.times.seconds)
+    engine.step()
+    assert engine.times.seconds["flow"] == before["flow"]
+    assert engine.times.seconds["vocoder"] == before["vocoder"]
+
+
+def test_request_that_cannot_begin_fails_alone_and_frees_its_slot(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, poor = SpeechRequest(TEXT, seed=1), SpeechRequest("你好。", seed=2)
+    engine.begin(kept)
+    engine.step()
+    engine.begin(poor)
+    with monkeypatch.context() as patch:
+
+        def run_out(model: LanguageModel, slot: int, embeddings: object) -> None:
+            raise MemoryError
+
+        patch.setattr(LanguageModel, "extend", run_out)
+        (failed,) = engine.step()
+    assert failed.request_id == poor.request_id
+    assert isinstance(failed.outcome, MemoryError)
+    pieces: list[Samples] = []
+    while engine.under_way:
+        for progress in engine.step():
+            assert progress.request_id == kept.request_id
+            if isinstance(progress.outcome, AudioChunk):
+                pieces.append(progress.outcome.samples)
+    assert np.abs(np.concatenate(pieces) - spoken(engine, kept)).max() < 1e-3
 
 
 def test_bug_in_a_step_ends_all_and_the_engine_goes_on(
