@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -134,26 +134,40 @@ class Bundle:
         """Locate a network that measures recordings, such as `campplus`."""
         return self.folder / "frontend" / f"{name}.onnx"
 
-    def problems(self) -> Mapping[str, str]:
-        """Rehash every file; map the path of each bad one to what is wrong."""
+    def problems(self, level: Level | None = None) -> Mapping[str, str]:
+        """Rehash every file; map the path of each bad one to what is wrong.
+
+        Args:
+            level: Leaves the graphs out that only other levels have.
+        """
         found = {}
         for path, expected in self.manifest.files.items():
+            if level and _is_of_others(path, level):
+                continue
             problem = problem_with(self.folder / path, expected)
             if problem:
                 found[path] = problem
         return found
 
-    def check(self) -> None:
-        """Make sure that every file is as it was installed.
+    def check(self, level: Level | None = None) -> None:
+        """Make sure that every file, or all that a level needs, is as it was installed.
 
         Raises:
             ModelLoadError: A file is missing or was changed.
         """
-        for path, problem in self.problems().items():
+        for path, problem in self.problems(level).items():
             raise ModelLoadError(
                 f"{self.folder / path} is broken: {problem}",
                 hint=f"Run: cosykit install {self.manifest.model} --repair",
             )
+
+
+def _is_of_others(path: str, level: Level) -> bool:
+    """Tell whether a file is a graph, or weights of one, that a level does not use."""
+    folder, _, file = path.partition("/")
+    if folder not in get_args(Precision):
+        return False
+    return (file.partition(".")[0], folder) not in level.graphs.items()
 
 
 def read_bundle(models_dir: Path, model: str) -> Bundle | None:

@@ -41,7 +41,7 @@ def open_engine(
     installed = find_installed(model, settings)
     # Hashing does not need the processor's whole attention, nor opening its answer.
     with ThreadPoolExecutor(max_workers=1) as beside:
-        checked = beside.submit(installed.bundle.check)
+        checked = beside.submit(installed.bundle.check, installed.level)
         try:
             stages = _open_stages(model, settings, installed, forced_tokens)
         finally:
