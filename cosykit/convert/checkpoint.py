@@ -147,7 +147,7 @@ def _read(
 def _unreadable(path: Path, reason: str) -> ModelLoadError:
     return ModelLoadError(
         f"{path.name} is no whole PyTorch checkpoint: {reason}",
-        hint="Fetch it again with: cosykit install --repair",
+        hint="Take the file from its source again",
     )
 
 

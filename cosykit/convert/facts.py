@@ -139,5 +139,5 @@ def read_facts(path: Path) -> Facts:
 def _unreadable(reason: str) -> ModelLoadError:
     return ModelLoadError(
         f"the model's description cannot be used: {reason}",
-        hint="Fetch it again with: cosykit install --repair",
+        hint="Take the file from its source again",
     )

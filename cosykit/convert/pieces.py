@@ -1,8 +1,9 @@
 """The pieces that a bundle of CosyVoice-300M consists of, and what each is made of."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from cosykit.convert.dimensions import read_dimensions
 from cosykit.convert.models.vocoder import samples_per_frame
@@ -51,6 +52,11 @@ _GRAPHS: tuple[tuple[str, tuple[GraphName, ...], float], ...] = (
     ("hift.pt", ("vocoder",), 0.79),
 )
 
+# What a byte of a released file becomes, measured at full size and rounded up.
+_RATIOS: Mapping[Precision, float] = MappingProxyType(
+    {"fp32": 1.1, "fp16": 0.55, "int8": 0.35, "int4": 0.2}
+)
+
 # What is made of files that not every model has.
 _OTHERS = (
     Piece(DESCRIPTION, (DESCRIPTION,)),
@@ -78,6 +84,15 @@ def pieces_of(level: Level, released: Collection[str]) -> tuple[Piece, ...]:
         if names[0] in level.graphs
     )
     return (*(piece for piece in _OTHERS if piece.source in released), *graphs)
+
+
+def space_ratio(pieces: Iterable[Piece]) -> float:
+    """Give the disk space that pieces take, as a multiple of their released files."""
+    by_source: dict[str, float] = {}
+    for piece in pieces:
+        taken = piece.share * _RATIOS[piece.precision]
+        by_source[piece.source] = by_source.get(piece.source, 0.0) + taken
+    return max(by_source.values(), default=0.0)
 
 
 def _paths(names: Iterable[GraphName], precision: Precision) -> tuple[str, ...]:

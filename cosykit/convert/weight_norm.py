@@ -51,7 +51,7 @@ def _half(checkpoint: Mapping[str, Tensor], key: str, other: str) -> Tensor:
     if key not in checkpoint:
         raise ModelLoadError(
             f"the checkpoint has {other} but not {key}",
-            hint="Fetch it again with: cosykit install --repair",
+            hint="Take the file from its source again",
         )
     return checkpoint[key]
 

@@ -8,6 +8,7 @@
 It outlives the process: whatever is whole or begun is not fetched again.
 """
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,6 +70,18 @@ class Staging:
         if not self.folder.is_dir():
             return 0
         return sum(path.stat().st_size for path in self.folder.iterdir())
+
+    def discard(self) -> None:
+        """Delete all of it.
+
+        Raises:
+            ResourceError: A file cannot be deleted.
+        """
+        try:
+            if self.folder.exists():
+                shutil.rmtree(self.folder)
+        except OSError as error:
+            raise translate_os_error(error, self.folder) from error
 
     def begun_bytes(self, path: str, most_bytes: int) -> int:
         """Tell how much of a file that is not whole is there."""

@@ -1,6 +1,6 @@
 """The released files of a model, from where its user or its catalogue entry says."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,15 +14,7 @@ from cosykit.hub.progress import News
 from cosykit.hub.sources import SourceFiles, use_folder
 from cosykit.hub.space import require_space
 from cosykit.ops.request import Origin
-from cosykit.spec import ModelSpec, Precision
-
-# What is made of a byte of a checkpoint at most, by precision.
-_RATIOS: Mapping[Precision, float] = {
-    "fp32": 1.1,
-    "fp16": 0.6,
-    "int8": 0.6,
-    "int4": 0.6,
-}
+from cosykit.spec import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +32,21 @@ class Release:
     origin: Origin
     base: str = ""
 
-    def obtain(self, models_dir: Path, precision: Precision, news: News) -> SourceFiles:
+    def obtain(self, models_dir: Path, space_ratio: float, news: News) -> SourceFiles:
         """Have all files whole on the disk, and room for what is made of them.
+
+        Args:
+            space_ratio: How much is made of them, as a multiple of their size.
 
         Raises:
             HubError: No hub gives the files.
             ModelLoadError: The folder lacks a file.
             ResourceError: No space or no permission.
         """
-        folder, ratio = self.origin.folder, _RATIOS[precision]
-        if folder:
-            return self._use(folder, None, models_dir, ratio, news)
+        if self.origin.folder:
+            return self._use(self.origin.folder, None, models_dir, space_ratio, news)
         order = Order(
-            self.origin.repository, self.origin.revision, conversion_ratio=ratio
+            self.origin.repository, self.origin.revision, conversion_ratio=space_ratio
         )
         return self._fetch(order, models_dir, news)
 
@@ -61,7 +55,7 @@ class Release:
         manifest: Manifest,
         names: Collection[str],
         models_dir: Path,
-        precision: Precision,
+        space_ratio: float,
         news: News,
     ) -> SourceFiles:
         """Have some of the files whole on the disk that a bundle was made from.
@@ -73,7 +67,7 @@ class Release:
         """
         folder = self.origin.folder or self._earlier_folder(manifest)
         if folder:
-            files = self._use(folder, names, models_dir, _RATIOS[precision], news)
+            files = self._use(folder, names, models_dir, space_ratio, news)
         else:
             released = ("", self.source.huggingface, self.source.modelscope)
             repository = manifest.repository
@@ -81,7 +75,7 @@ class Release:
                 None if repository in released else repository,
                 manifest.revision or None,
                 only=names,
-                conversion_ratio=_RATIOS[precision],
+                conversion_ratio=space_ratio,
             )
             files = self._fetch(order, models_dir, news)
         self._refuse_changed(files, manifest)
@@ -104,14 +98,14 @@ class Release:
         folder: Path,
         names: Collection[str] | None,
         models_dir: Path,
-        ratio: float,
+        space_ratio: float,
         news: News,
     ) -> SourceFiles:
         files = use_folder(
             self.source, folder, strict=self.hub.strict, only=names, say=news.say
         )
         size_bytes = sum(digest.size_bytes for digest in files.digests.values())
-        require_space(models_dir, round(ratio * size_bytes), self.spec.id)
+        require_space(models_dir, round(space_ratio * size_bytes), self.spec.id)
         return files
 
     def _fetch(self, order: Order, models_dir: Path, news: News) -> SourceFiles:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from cosykit.convert.synthetic import write_release
 from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.hub.catalog import CATALOG, HubSource
 from tests.cli.conftest import Outcome, Run
@@ -27,6 +28,7 @@ from tests.hub.hub_server import (
     log_in_first,
     stall,
 )
+from tests.mortal import count_changes, die_at_change
 
 MODEL = "cosyvoice-300m-sft"
 SOURCE = CATALOG[MODEL].source
@@ -262,6 +264,63 @@ def test_full_disk_is_told_and_the_rest_fetched_later(
     assert is_installed(run("install", MODEL), folder)
     (request,) = hub.asked(WEIGHTS)
     assert request.headers["Range"] == "bytes=500000-"
+
+
+def test_conversion_that_fills_the_disk_leaves_nothing(
+    folder: Path, hub: HubServer
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+    process = start("install", MODEL, "--from", str(FOLDER), before=limit)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 6, error
+    assert "cannot be written: File too large" in error
+    assert not list((folder / "models" / MODEL).iterdir())
+
+
+@pytest.mark.parametrize("share", [0.5, 0.75])
+def test_killed_conversion_is_taken_up_without_fetching(
+    run: Run, folder: Path, hub: HubServer, share: float
+) -> None:
+    """The first is killed before all is made, the second while files are moved."""
+    count = count_changes("install", MODEL, "--models-dir", "elsewhere")
+    die_at_change(round(share * count), "install", MODEL)
+    assert list((folder / "models" / MODEL / ".building").iterdir())
+    hub.requests.clear()
+    assert is_installed(run("install", MODEL), folder)
+    assert not requested(hub)
+
+
+def test_file_of_another_architecture_is_told(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    for files in hub.repositories.values():
+        files["flow.pt"] = FILES["hift.pt"]
+    outcome = run("install", MODEL)
+    assert outcome.code == 4
+    assert "flow.pt is not of the expected architecture: missing:" in outcome.err
+    assert not (folder / "models" / MODEL / "manifest.json").exists()
+
+
+def test_networks_for_cloning_are_taken_over(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    write_release(folder / "release", "tiny", voices=False)
+    files = {path.name: path.read_bytes() for path in (folder / "release").iterdir()}
+    hub.repositories["FunAudioLLM/CosyVoice-300M"] = files
+    assert run("install", "cosyvoice-300m").code == 0
+    bundle = bundle_of(folder, "cosyvoice-300m")
+    bundle.check()
+    assert bundle.network("campplus").read_bytes() == files["campplus.onnx"]
+    tokenizer = bundle.network("speech_tokenizer").read_bytes()
+    assert tokenizer == files["speech_tokenizer_v1.onnx"]
+    assert bundle.manifest.facts
+    assert "zero_shot" in bundle.manifest.facts.modes
+    bundle.network("campplus").unlink()
+    hub.requests.clear()
+    assert "is repaired" in run("install", "cosyvoice-300m", "--repair").out
+    assert requested(hub) == ["campplus.onnx"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /sys")

@@ -1,0 +1,79 @@
+"""`cosykit convert` makes a model of one's own, which other commands know."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cosykit.convert.synthetic import write_release
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def checkpoints(folder: Path) -> Path:
+    write_release(folder / "My-Voice.v2", "tiny", clones=False)
+    return folder / "My-Voice.v2"
+
+
+def test_model_has_the_name_of_its_folder(run: Run, checkpoints: Path) -> None:
+    outcome = run("convert", str(checkpoints), "--precision", "int8")
+    assert outcome.code == 0, outcome.err
+    assert "my-voice.v2 is installed" in outcome.out
+    assert "a model of the kind of cosyvoice-300m-sft" in outcome.err
+    assert "now int8/lm.onnx" in outcome.err
+
+
+def test_other_commands_know_it(run: Run, checkpoints: Path) -> None:
+    run("convert", str(checkpoints), "--name", "mine", "--precision", "int8")
+    rows = {row["id"]: row for row in json.loads(run("models", "--json").out)}
+    assert rows["mine"]["state"] == "installed"
+    assert rows["mine"]["precisions"] == ["int8"]
+    assert run("models", "--verify").code == 0
+    assert "was there and is whole" in run("install", "mine", "--repair").out
+    assert run("install", "mine", "--precision", "int4").code == 0
+    assert run("models", "--remove", "mine").code == 0
+    assert "mine" not in run("models", "--json").out
+
+
+def test_broken_own_model_is_listed_and_can_be_converted_again(
+    run: Run, folder: Path, checkpoints: Path
+) -> None:
+    run("convert", str(checkpoints), "--name", "mine", "--precision", "int8")
+    (folder / "models/mine/manifest.json").write_text("{")
+    outcome = run("models", "--verify")
+    assert outcome.code == 4
+    assert "mine: manifest.json" in outcome.err
+    outcome = run("say", "Hello", "--model", "mine")
+    assert outcome.code == 4
+    assert "cosykit convert DIR --name mine" in outcome.err
+    again = run("convert", str(checkpoints), "--name", "mine", "--precision", "int8")
+    assert "mine is repaired" in again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--name", "lite"), "is a model of the catalogue"),
+        (("--name", "cosyvoice-300m"), "install cosyvoice-300m --from DIR"),
+        (("--name", "auto"), "means something else"),
+        (("--name", "cosyvoice"), "means something else"),
+        (("--name", "../mine"), "cannot be the name"),
+        (("--name", "Mine"), "a-z, 0-9"),
+        (("--base", "lite"), "is no CosyVoice model"),
+        (("--base", "nothing"), "unknown model"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(
+    run: Run, checkpoints: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    outcome = run("convert", str(checkpoints), *arguments)
+    assert outcome.code == 2
+    assert problem in outcome.err
+
+
+def test_folder_that_lacks_files_is_told(run: Run, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    outcome = run("convert", "empty")
+    assert outcome.code == 4
+    assert "lacks cosyvoice.yaml, llm.pt, flow.pt, hift.pt" in outcome.err
+    assert run("convert", "nowhere").code == 2

@@ -1,0 +1,312 @@
+"""Bundles of released and of own models are whole, or as they were before."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cosykit.convert.checkpoint import read_checkpoint
+from cosykit.convert.checkpoint_writer import TensorToWrite, write_checkpoint
+from cosykit.convert.synthetic import write_release
+from cosykit.errors import InputError, ModelLoadError, ResourceError
+from cosykit.hub.bundle import Bundle, Manifest, read_bundle, write_manifest
+from cosykit.hub.progress import Conversion, News
+from cosykit.hub.verify import digest_of
+from cosykit.ops.install import convert, install
+from cosykit.ops.request import InstallResult, Origin, Wish
+from cosykit.spec import COSYVOICE_300M, COSYVOICE_300M_SFT, GraphName, Level
+from tests.mortal import count_changes, die_at_change
+
+MODEL = "cosyvoice-300m-sft"
+INT8 = Wish("int8", "fp32")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release")
+    write_release(folder, "tiny")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def other_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("other")
+    write_release(folder, "tiny", seed=1)
+    return folder
+
+
+@pytest.fixture
+def copy(release: Path, tmp_path: Path) -> Path:
+    """Give a release whose files may be replaced."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    for path in release.iterdir():
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    return tmp_path / "models"
+
+
+def made(folder: Path, models: Path, name: str = "mine") -> InstallResult:
+    return convert(folder, COSYVOICE_300M_SFT, name, models, INT8)
+
+
+def files_of(bundle: Bundle) -> set[str]:
+    paths = (path for path in bundle.folder.rglob("*") if path.is_file())
+    return {path.relative_to(bundle.folder).as_posix() for path in paths}
+
+
+def replace(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).unlink()
+    (folder / name).write_bytes(content)
+
+
+def test_every_graph_of_every_level_is_there(release: Path, models: Path) -> None:
+    origin = Origin(folder=release)
+    levels = [
+        Level("int8", "fp32"),
+        Level("fp32", "int8"),
+        Level("int4", "fp32"),
+        Level("fp16", "fp16"),
+    ]
+    for level in levels:
+        wish = Wish(level.precision, level.vocoder)
+        bundle = install(MODEL, models, origin=origin, wish=wish).bundle
+    assert bundle.manifest.levels == tuple(levels)
+    assert set(levels) < set(bundle.levels)
+    for level in levels:
+        assert all(path.is_file() for path in bundle.graphs(level).values())
+    assert files_of(bundle) == {"manifest.json", *bundle.manifest.files}
+    bundle.check()
+
+
+def test_facts_are_those_of_the_description(release: Path, models: Path) -> None:
+    facts = made(release, models).bundle.manifest.facts
+    assert facts is not None
+    assert (facts.layers, facts.heads, facts.head_size) == (3, 4, 16)
+    assert (facts.sample_rate, facts.samples_per_frame) == (22_050, 256)
+    assert (facts.speech_vocabulary, facts.token_rate) == (512, 50)
+
+
+@pytest.mark.parametrize(
+    ("voices", "clones", "modes"),
+    [
+        (True, False, {"built_in_voice"}),
+        (False, True, {"zero_shot", "cross_lingual", "voice_conversion"}),
+        (False, False, set()),
+    ],
+)
+def test_model_offers_what_its_files_allow(
+    tmp_path: Path, models: Path, voices: bool, clones: bool, modes: set[str]
+) -> None:
+    write_release(tmp_path / "own", "tiny", voices=voices, clones=clones)
+    base = COSYVOICE_300M if clones else COSYVOICE_300M_SFT
+    bundle = convert(tmp_path / "own", base, "mine", models, INT8).bundle
+    assert bundle.manifest.facts is not None
+    assert set(bundle.manifest.facts.modes) == modes
+    assert bundle.network("campplus").exists() == clones
+    assert bundle.network("speech_tokenizer").exists() == clones
+    assert bundle.voices_folder.exists() == voices
+
+
+def test_conversion_is_told_from_nothing_to_all(release: Path, models: Path) -> None:
+    heard: list[Conversion] = []
+    convert(
+        release,
+        COSYVOICE_300M_SFT,
+        "mine",
+        models,
+        INT8,
+        News(conversion=heard.append),
+    )
+    done = [news.done_bytes for news in heard]
+    assert done[0] == 0
+    assert done == sorted(done)
+    assert done[-1] == heard[-1].total_bytes
+    assert len(set(done)) > 50
+
+
+def test_same_release_gives_the_same_bundle(
+    release: Path, models: Path, tmp_path: Path
+) -> None:
+    first, second = (made(release, folder).bundle for folder in (models, tmp_path))
+    assert first.manifest == second.manifest
+
+
+def test_own_model_is_mended_from_its_folder(copy: Path, models: Path) -> None:
+    bundle = made(copy, models).bundle
+    bundle.graph("int8", "lm.onnx").write_bytes(b"")
+    assert install("mine", models, wish=Wish(only_repair=True)).action == "repaired"
+    bundle.check()
+    copy.rename(copy.with_name("elsewhere"))
+    bundle.graph("int8", "lm.onnx").write_bytes(b"")
+    with pytest.raises(ModelLoadError, match=r"copy.*is not there.*--from DIR"):
+        install("mine", models)
+    moved = Origin(folder=copy.with_name("elsewhere"))
+    assert install("mine", models, origin=moved).action == "repaired"
+    bundle.check()
+    assert manifest_of(models).folder == str(moved.folder)
+
+
+def test_own_model_gets_another_precision(release: Path, models: Path) -> None:
+    made(release, models)
+    result = install("mine", models, wish=Wish("int4"))
+    assert result.action == "extended"
+    assert result.bundle.manifest.levels == (
+        Level("int8", "fp32"),
+        Level("int4", "fp32"),
+    )
+
+
+def test_own_model_is_not_mended_with_other_weights(
+    copy: Path, other_release: Path, models: Path
+) -> None:
+    bundle = made(copy, models).bundle
+    bundle.graph("int8", "lm.onnx").write_bytes(b"")
+    replace(copy, "llm.pt", (other_release / "llm.pt").read_bytes())
+    with pytest.raises(ModelLoadError, match=r"no longer has the llm\.pt.*convert DIR"):
+        install("mine", models)
+
+
+def test_converted_anew_an_own_model_keeps_its_saved_voices(
+    release: Path, other_release: Path, models: Path
+) -> None:
+    saved = made(release, models).bundle.voices_folder / "saved.npz"
+    saved.write_bytes(b"voice")
+    bundle = made(other_release, models).bundle
+    assert bundle.manifest.folder == str(other_release)
+    assert saved.read_bytes() == b"voice"
+    bundle.check()
+
+
+def test_graphs_of_an_older_version_are_made_anew(release: Path, models: Path) -> None:
+    bundle = made(release, models).bundle
+    old = bundle.graph("int8", "older.onnx")
+    old.write_bytes(b"")
+    changes = {"graphs_version": 0, "graphs": {"int8/older.onnx": digest_of(old)}}
+    write_manifest(models, bundle.manifest.model_copy(update=changes))
+    assert install("mine", models, wish=Wish(only_repair=True)).action == "repaired"
+    assert not old.exists()
+    assert manifest_of(models) == bundle.manifest
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt", "spk2info.pt"])
+def test_cut_file_is_refused_and_nothing_changed(
+    copy: Path, models: Path, name: str
+) -> None:
+    before = made(copy, models).bundle
+    replace(copy, name, (copy / name).read_bytes()[:5_000])
+    with pytest.raises(ModelLoadError, match=rf"{name} is no whole PyTorch checkpoint"):
+        made(copy, models)
+    before.check()
+    assert files_of(before) == {"manifest.json", *before.manifest.files}
+
+
+def test_other_architecture_is_refused(copy: Path, models: Path) -> None:
+    replace(copy, "flow.pt", (copy / "hift.pt").read_bytes())
+    with pytest.raises(ModelLoadError, match=r"flow\.pt is not of the expected archi"):
+        made(copy, models)
+    assert not (models / "mine" / "manifest.json").exists()
+
+
+def test_description_of_another_class_is_refused(copy: Path, models: Path) -> None:
+    text = (copy / "cosyvoice.yaml").read_text().replace("TransformerLM", "Qwen2LM")
+    replace(copy, "cosyvoice.yaml", text.encode())
+    with pytest.raises(ModelLoadError, match="Qwen2LM, not a TransformerLM"):
+        made(copy, models)
+
+
+def test_training_that_failed_is_refused(copy: Path, models: Path) -> None:
+    state = dict(read_checkpoint(copy / "hift.pt"))
+    state["conv_post.bias"] = np.full_like(state["conv_post.bias"], np.nan)
+    tensors = {
+        key: TensorToWrite(tensor.shape, lambda tensor=tensor: tensor)  # type: ignore[misc]
+        for key, tensor in state.items()
+    }
+    (copy / "hift.pt").unlink()
+    write_checkpoint(copy / "hift.pt", tensors)
+    with pytest.raises(
+        ModelLoadError, match=r"conv_post\.bias in hift\.pt.*not finite"
+    ):
+        made(copy, models)
+
+
+def test_folder_that_is_none_is_refused(models: Path) -> None:
+    with pytest.raises(InputError, match="no folder"):
+        made(models / "nowhere", models)
+
+
+def test_full_disk_is_told_before_anything_is_made(
+    release: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from collections import namedtuple
+
+    usage = namedtuple("usage", ("total", "used", "free"))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1, 1, 1 << 20))
+    with pytest.raises(ResourceError, match="1 MB are free"):
+        made(release, models)
+    assert not (models / "mine").exists()
+
+
+def test_killed_at_any_change_it_leaves_the_old_bundle_or_the_new(
+    release: Path, other_release: Path, models: Path, tmp_path: Path
+) -> None:
+    """A conversion that replaces a model is killed early, late, and in between."""
+
+    def replacing(folder: Path) -> tuple[str, ...]:
+        precision = ("--precision", "int8", "--vocoder-precision", "fp32")
+        place = ("--models-dir", str(folder), "--name", "mine")
+        return ("convert", str(other_release), *place, *precision)
+
+    made(release, tmp_path / "count")
+    count = count_changes(*replacing(tmp_path / "count"))
+    new = manifest_of(tmp_path / "count")
+    old = made(release, models).bundle.manifest
+    ends = set()
+    for share in (0.1, 0.5, 0.7, 0.85, 0.95, 0.99):
+        die_at_change(round(share * count), *replacing(models))
+        result = install("mine", models)
+        assert result.action == "present"
+        result.bundle.check()
+        assert files_of(result.bundle) == {
+            "manifest.json",
+            *result.bundle.manifest.files,
+        }
+        ends.add("old" if result.bundle.manifest == old else "new")
+        assert result.bundle.manifest in (old, new)
+        made(release, models)
+    assert ends == {"old", "new"}
+
+
+def manifest_of(models: Path) -> Manifest:
+    bundle = read_bundle(models, "mine")
+    assert bundle
+    return bundle.manifest
+
+
+def test_killed_first_conversion_is_taken_up_again(release: Path, models: Path) -> None:
+    place = ("--from", str(release), "--models-dir", str(models))
+    die_at_change(20, "install", MODEL, *place)
+    assert read_bundle(models, MODEL) is None
+    assert install(MODEL, models, origin=Origin(folder=release)).action == "installed"
+
+
+def test_graphs_compute(release: Path, models: Path) -> None:
+    """What is installed at int8 can be opened, and follows fp32."""
+    from cosykit.runtime.session import SessionSettings, open_session
+
+    made(release, models)
+    bundle = install("mine", models, wish=Wish("fp32")).bundle
+    tokens = np.arange(5, 30)[None]
+    found: list[NDArray[np.float32]] = []
+    for level in (Level("fp32", "fp32"), Level("int8", "fp32")):
+        name: GraphName = "text_encoder"
+        session = open_session(bundle.graphs(level)[name], SessionSettings("cpu", 1))
+        (states,) = session.run({"tokens": tokens}, ["states"])
+        found.append(states.astype(np.float32))
+    error = np.square(found[0] - found[1]).mean() / np.square(found[0]).mean()
+    assert 0 < error < 1e-2
