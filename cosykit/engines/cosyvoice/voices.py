@@ -27,7 +27,7 @@ from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.synthesis.voice.openai_names import openai_names
 from cosykit.synthesis.voice.prompt import VoicePrompt, prompt_of
 from cosykit.synthesis.voice.recording import prepare
-from cosykit.synthesis.voice.store import VoiceStore
+from cosykit.synthesis.voice.store import State, VoiceStore
 from cosykit.types import Language, Recording, SpeechRequest, Voice
 
 _log = logging.getLogger(__name__)
@@ -73,19 +73,19 @@ class Voices:
         self._languages, self._normalized = languages, normalized
         self._load_networks = networks
         self._networks: VoiceNetworks | None = None
+        self._listed: tuple[State, Sequence[Voice]] | None = None
         self._loading = threading.Lock()
         self._measured: Remembered[Measured] = Remembered(_REMEMBERED)
         self._said: Remembered[NDArray[np.int64]] = Remembered(_REMEMBERED)
 
     def list(self) -> Sequence[Voice]:
         """List the voices, those that came with the model first."""
-        listing = self._store.list()
-        for problem in listing.broken:
-            _log.warning("%s", problem)
-        voices = sorted(
-            listing.voices, key=lambda voice: not self._store.is_built_in(voice.id)
-        )
-        return [self._described(voice) for voice in voices]
+        # Reading 50 saved voices takes 40 ms, which nobody should wait for at each
+        # request.
+        state = self._store.state()
+        if self._listed is None or self._listed[0] != state:
+            self._listed = state, self._read()
+        return self._listed[1]
 
     def find(self, name: str | None, language: Language) -> VoicePrompt:
         """Look a voice up.
@@ -169,9 +169,18 @@ class Voices:
         key = _fingerprint(recording)
         return self._said.get(key, lambda: tokens_of(recording, self._loaded()))
 
+    def _read(self) -> Sequence[Voice]:
+        listing = self._store.list()
+        for problem in listing.broken:
+            _log.warning("%s", problem)
+        voices = sorted(
+            listing.voices, key=lambda voice: not self._store.is_built_in(voice.id)
+        )
+        return [self._described(voice) for voice in voices]
+
     def _measure(self, recording: Recording, language: Language | None) -> Measured:
-        transcript = recording.transcript
-        if transcript.strip():
+        transcript = recording.transcript.strip()
+        if transcript:
             transcript = self._normalized(transcript, language)
         prepared = prepare(replace(recording, transcript=transcript))
         return Measured(enrol(prepared, self._loaded()), prepared.remarks)

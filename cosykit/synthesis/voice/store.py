@@ -30,6 +30,9 @@ _MOST_NAME_BYTES = 200
 # How far the frames of a recording's mel may be from what its tokens take.
 _FRAMES_OFF, _SHARE_OFF = 4, 0.05
 
+State = tuple[tuple[str, tuple[int, ...]], ...]
+"""Names of files, and what changes when a file does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -56,6 +59,11 @@ class VoiceStore:
             )
         self._bundle, self._facts = bundle, facts
         self._folder = bundle.voices_folder
+
+    def state(self) -> State:
+        """Tell one state of the voices from another, without reading them."""
+        found = ((path, _stamp(path)) for path in voice_paths(self._folder))
+        return tuple((path.name, stamp) for path, stamp in found if stamp)
 
     def list(self) -> Listing:
         """Read all voices; a broken file is told and in nobody's way."""
@@ -229,6 +237,15 @@ def misfit_of(voice: StoredVoice, facts: ModelFacts) -> str:
 def _same(name: str) -> str:
     """Reduce a name to what two of the same voice have in common."""
     return unicodedata.normalize("NFC", name.strip()).casefold()
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Give what changes when a file does; empty when it has just been deleted."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _names(path: Path) -> set[str]:
