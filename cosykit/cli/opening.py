@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def open_model(settings: "Settings") -> "Synthesizer":
     """Load the configured model; at a terminal, offer to install it where that helps.
 
+    Where the choice of the model is left to us, the next best speaks for a broken one.
+
     Raises:
         ModelLoadError: It is missing or broken, and stays so.
     """
@@ -29,12 +31,12 @@ def open_model(settings: "Settings") -> "Synthesizer":
     try:
         if model == LITE.id and read_bundle(settings.models_dir, model) is None:
             _install(model, settings)
-        return load(model, settings)
+        return load(settings=settings)
     except ModelLoadError as error:
         if not _may_install(model, error):
             raise
     _install(model, settings)
-    return load(model, settings)
+    return load(settings=settings)
 
 
 def make_ready(settings: "Settings") -> None:
@@ -50,6 +52,8 @@ def make_ready(settings: "Settings") -> None:
     model = choose_model(settings.model, settings.models_dir)
     if model not in (*SPECS, *own_models(settings.models_dir)):
         return  # a plug-in's own model, which it looks after itself
+    if settings.model == "auto" and model != LITE.id:
+        return  # a better one than the embedded voice; if it is broken, another speaks
     try:
         bundle = read_bundle(settings.models_dir, model)
         if bundle:

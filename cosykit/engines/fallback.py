@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from traceback import clear_frames
 from typing import Literal, TypeVar
 
 from cosykit.config.schema import Settings
@@ -76,20 +75,18 @@ def climb(
         try:
             return open_rung(rung), tuple(failures)
         except (ModelLoadError, RuntimeSetupError) as error:
-            _forget_locals(error)
             failures.append(Failure(rung, error))
+            _log.debug("why", exc_info=True)
+            _forget_frames(error)
         except MemoryError:
             failures.append(Failure(rung, ModelLoadError("there is too little memory")))
         _log.warning("cannot load %s", failures[-1])
     raise failures[0].error
 
 
-def _forget_locals(error: BaseException) -> None:
-    """Free what was loaded before it failed; tracebacks keep locals of functions."""
-    cause: BaseException | None = error
-    while cause:
-        clear_frames(cause.__traceback__)
-        cause = cause.__context__
+def _forget_frames(error: CosykitError) -> None:
+    """Free what was loaded before it failed: a traceback keeps all that was at hand."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def best_installed(models_dir: Path) -> str:

@@ -36,14 +36,13 @@ class Exchange:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait until there is room."""
-        return self._current.loop.waiting if self._current else 0
+        """How many requests wait until there is room, of any engine."""
+        return sum(serving.loop.waiting for serving in self._all())
 
     @property
     def active(self) -> int:
         """How many requests are being spoken, by engines on their way out too."""
-        serving = {*self._holders, *([self._current] if self._current else [])}
-        return sum(each.loop.active for each in serving)
+        return sum(serving.loop.active for serving in self._all())
 
     def put(self, serving: Serving) -> None:
         """Take an engine for new requests; the old one closes once nobody holds it."""
@@ -66,11 +65,12 @@ class Exchange:
 
     async def close(self, grace_s: float) -> None:
         """Let all engines finish within the grace, and free them."""
-        remaining = set(self._holders)
-        if self._current:
-            remaining.add(self._current)
-        closing = [serving.loop.close(grace_s) for serving in remaining]
+        closing = [serving.loop.close(grace_s) for serving in self._all()]
         await asyncio.gather(*closing, *self._closing)
+
+    def _all(self) -> set[Serving]:
+        """Give the current engine and those that are still held."""
+        return {*self._holders, *([self._current] if self._current else [])}
 
     def _close(self, serving: Serving) -> None:
         task = asyncio.create_task(serving.loop.close())

@@ -3,13 +3,39 @@
 import asyncio
 import os
 import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
 
 from cosykit.config.schema import Settings
 from cosykit.errors import ModelLoadError
+from cosykit.hub.bundle import read_bundle
+from cosykit.spec import GRAPHS_VERSION
+
+# Those who are listening come first.
+_NICENESS = 10
+# A repair that is stopped deletes what is half done.
+_PATIENCE_S = 5.0
+
+
+def can_be_mended(model: str, settings: Settings) -> bool:
+    """Tell whether files of an installed model are broken; hashes all of them.
+
+    What else keeps a model from being loaded, such as too little memory, would do so
+    again.
+    """
+    try:
+        bundle = read_bundle(settings.models_dir, model)
+    except ModelLoadError:
+        return True
+    if bundle is None:
+        return False
+    return bundle.manifest.graphs_version != GRAPHS_VERSION or bool(bundle.problems())
 
 
 async def repair(model: str, settings: Settings) -> None:
     """Repair a model in a child process, so that it costs this one no memory.
+
+    Cancelled, it ends the child first.
 
     Raises:
         ModelLoadError: It cannot be repaired.
@@ -17,30 +43,53 @@ async def repair(model: str, settings: Settings) -> None:
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "cosykit", "install", model, "--repair"),
         *("--models-dir", str(settings.models_dir)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=PIPE,
         env={**os.environ, **_environment(settings)},
     )
     try:
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, _NICENESS)
         _, told = await child.communicate()
     finally:
-        if child.returncode is None:
-            child.terminate()
+        await _end(child)
     if child.returncode:
-        lines = told.decode(errors="replace").strip().splitlines()
         raise ModelLoadError(
-            f"the repair failed: {lines[-1] if lines else child.returncode}",
+            f"the repair failed: {_reason(told.decode(errors='replace'))}",
             hint=f"Run: cosykit install {model} --repair",
         )
 
 
+async def _end(child: Process) -> None:
+    if child.returncode is not None:
+        return
+    child.terminate()
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            await child.wait()
+    except TimeoutError:
+        child.kill()
+        await child.wait()
+
+
+def _reason(told: str) -> str:
+    """Find the message of a failure in what a command told."""
+    _, _, failure = told.rpartition("error: ")
+    return failure.strip().partition("\n")[0] or "it was ended"
+
+
 def _environment(settings: Settings) -> dict[str, str]:
-    """Hand our settings of the hub on, which may come from flags."""
-    hub = {
-        f"COSYKIT_HUB_{name.upper()}": str(value).lower()
-        if value in (True, False)
-        else str(value)
-        for name, value in settings.hub.model_dump().items()
+    """Hand our settings on, which may come from flags."""
+    runtime = settings.runtime.model_dump(
+        include={"provider", "precision", "vocoder_precision"}
+    )
+    sections = {"HUB": settings.hub.model_dump(), "RUNTIME": runtime}
+    ours = {
+        f"COSYKIT_{section}_{name.upper()}": (
+            str(value).lower() if isinstance(value, bool) else str(value)
+        )
+        for section, values in sections.items()
+        for name, value in values.items()
     }
-    return {"COSYKIT_CONFIG": os.devnull, **hub}
+    return {"COSYKIT_CONFIG": os.devnull, **ours}

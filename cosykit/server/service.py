@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from cosykit.config.schema import Settings
 from cosykit.engines.open import load, load_again
@@ -17,13 +17,14 @@ from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.server.beside import OneAtATime
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
-from cosykit.server.recovery import repair
+from cosykit.server.recovery import can_be_mended, repair
 from cosykit.synthesis.loop import Loop
-from cosykit.types import Language, SpeechRequest
+from cosykit.types import BatchEngine, Language, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
 State = Literal["loading", "warming", "ready", "failed"]
+Result = TypeVar("Result")
 
 # One short sentence a language: it loads the language's dictionaries and lets the
 # runtime claim the memory that real requests will need.
@@ -159,18 +160,31 @@ class SpeechService:
             await self._recover(opened)
 
     async def _recover(self, lesser: Synthesizer) -> None:
-        """Mend what could not be loaded, and let it take over."""
+        """Mend what could not be loaded, where that can help, and let it take over."""
         model = lesser.failures[0].rung.model
-        _log.warning("%s speaks meanwhile: %s", lesser.info.model, lesser.fallback)
+        _log.warning("%s speaks instead: %s", lesser.info.model, lesser.fallback)
+        is_broken = _in_background(partial(can_be_mended, model, self.settings))
+        if not await asyncio.wrap_future(is_broken):
+            return
         try:
+            _log.info("repairing %s meanwhile", model)
             await repair(model, self.settings)
             better = await self._load(partial(load_again, lesser.failures))
+            await self._take_over(better)
         except CosykitError as error:
             _log.warning("%s cannot take over: %s", model, error)
-            return
+        except Exception:
+            # As above, an engine may raise anything; the lesser one speaks on.
+            _log.exception("%s cannot take over", model)
+
+    async def _take_over(self, better: Synthesizer) -> None:
         loop = self._loop_of(better)
-        if self.settings.engine.warm_up:
-            await self._warm_up(loop)
+        try:
+            if self.settings.engine.warm_up:
+                await self._warm_up(loop)
+        except BaseException:
+            await loop.close()
+            raise
         self._exchange.put(Serving(loop, better.fallback))
         _log_ready(better)
 
@@ -195,12 +209,16 @@ class SpeechService:
         )
 
     async def _warm_up(self, loop: Loop) -> None:
-        languages = {lang for v in loop.engine.voices() for lang in v.languages}
-        for language, text in WARM_UP_TEXTS.items():
-            if language not in languages:
-                continue
+        # An engine may look into files for its voices.
+        voices = await asyncio.to_thread(loop.engine.voices)
+        spoken = {language for voice in voices for language in voice.languages}
+        languages = [language for language in WARM_UP_TEXTS if language in spoken]
+        if isinstance(loop.engine, BatchEngine):
+            # The same networks read all languages, and take seconds for a sentence.
+            del languages[1:]
+        for language in languages:
             try:
-                async for _ in loop.stream(SpeechRequest(text)):
+                async for _ in loop.stream(SpeechRequest(WARM_UP_TEXTS[language])):
                     pass
             except (InputError, BusyError) as error:
                 # A dictionary may not be installed, and others may be first.
@@ -212,16 +230,16 @@ def _log_ready(opened: Synthesizer) -> None:
     _log.info("%s is ready on %s at %s", info.model, info.provider, info.precision)
 
 
-def _in_background(open_model: Callable[[], Synthesizer]) -> Future[Synthesizer]:
-    """Load in a daemon thread: a server that is stopped meanwhile does not wait."""
-    loading: Future[Synthesizer] = Future()
-    loading.set_running_or_notify_cancel()
+def _in_background(work: Callable[[], Result]) -> Future[Result]:
+    """Work in a daemon thread: a server that is stopped meanwhile does not wait."""
+    working: Future[Result] = Future()
+    working.set_running_or_notify_cancel()
 
-    def work() -> None:
+    def run() -> None:
         try:
-            loading.set_result(open_model())
+            working.set_result(work())
         except BaseException as error:
-            loading.set_exception(error)
+            working.set_exception(error)
 
-    threading.Thread(target=work, name="cosykit-load", daemon=True).start()
-    return loading
+    threading.Thread(target=run, name="cosykit-load", daemon=True).start()
+    return working
