@@ -80,7 +80,7 @@ def climb(
             _forget_frames(error)
         except MemoryError:
             failures.append(Failure(rung, ModelLoadError("there is too little memory")))
-        _log.warning("cannot load %s", failures[-1])
+        _log.warning("cannot load %s: %s", rung, failures[-1].error)
     raise failures[0].error
 
 

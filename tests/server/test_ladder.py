@@ -171,7 +171,7 @@ def test_mended_model_takes_over_and_no_request_is_dropped(place: Place) -> None
         assert told["precision"] == "int8"
         assert told["fallback"] == server.service.fallback != ""
         with wired(server.port, receive_buffer=32768) as wire:
-            wire.send(request(json.dumps(speech(LONG)).encode()))
+            wire.send(request(json.dumps(speech(LONG)).encode(), "Connection: close"))
             head = wire.read_until(b"\r\n\r\n")
             assert b"x-cosykit-precision: int8" in head.lower()
             place.gate.set()
