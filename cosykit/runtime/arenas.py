@@ -1,6 +1,8 @@
 """Keep the memory of a process that serves for long from growing."""
 
 import ctypes
+from functools import cache
+from types import ModuleType
 
 # From glibc's malloc.h.
 _M_ARENA_MAX = -8
@@ -17,3 +19,26 @@ def share_arenas() -> None:
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 2)
+
+
+@cache
+def share_between_sessions(runtime: ModuleType) -> None:
+    """Make the arena that all sessions with `use_env_allocators` take memory from.
+
+    The sessions of a model run one after the other, and each would keep what its
+    largest run took: 1.20 GB for CosyVoice-300M at int8, and 1.07 GB with one arena.
+    """
+    place = runtime.OrtMemoryInfo(
+        "Cpu",
+        runtime.OrtAllocatorType.ORT_ARENA_ALLOCATOR,
+        0,
+        runtime.OrtMemType.DEFAULT,
+    )
+    # By powers of two, the runtime's usual way; -1 leaves a size to it.
+    growth = {
+        "max_mem": 0,
+        "arena_extend_strategy": 0,
+        "initial_chunk_size_bytes": -1,
+        "max_dead_bytes_per_chunk": -1,
+    }
+    runtime.create_and_register_allocator(place, runtime.OrtArenaCfg(growth))

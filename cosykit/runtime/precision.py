@@ -32,12 +32,14 @@ def choose_level(
     vocoder: VocoderPrecision | Literal["auto"],
     provider: Provider,
     available: Collection[Level] = LEVELS,
+    model: str = "MODEL",
 ) -> LevelChoice:
     """Take what is asked for, or the best that there is for a provider.
 
     Args:
         available: What can be had: everything for an install, what is installed for an
             engine.
+        model: Its name, for messages.
 
     Raises:
         ModelLoadError: What is asked for is not available.
@@ -50,9 +52,9 @@ def choose_level(
     ]
     if not fitting:
         raise ModelLoadError(
-            f"the model is not installed at precision {precision} with the vocoder at "
+            f"{model} is not installed at precision {precision} with the vocoder at "
             f"{vocoder}",
-            hint=f"Run: cosykit install MODEL --precision {precision} "
+            hint=f"Run: cosykit install {model} --precision {precision} "
             f"--vocoder-precision {vocoder}",
         )
     best = min(

@@ -58,13 +58,18 @@ def find_installed(model: str, settings: Settings) -> Installed:
     runtime = settings.runtime
     provider = choose_provider(runtime.provider)
     choice = choose_level(
-        runtime.precision, runtime.vocoder_precision, provider.provider, bundle.levels
+        runtime.precision,
+        runtime.vocoder_precision,
+        provider.provider,
+        bundle.levels,
+        model,
     )
     session = SessionSettings(
         provider.provider,
         runtime.threads or usable_cores(),
         device_id=runtime.device_id,
         device_memory_mb=runtime.device_memory_mb,
+        shares=True,
         remedy=f"Run: cosykit install {model} --repair",
     )
     reason = f"{provider.provider}: {provider.reason}; {choice.level}: {choice.reason}"
