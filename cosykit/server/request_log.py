@@ -16,7 +16,7 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 """Id of the request that the current task, or the engine's turn, is about."""
 
 _SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
-_METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
 
 
 class RequestLog:

@@ -60,6 +60,7 @@ def test_nothing_that_users_send_is_logged(
         request(b"", "Connection: close", line=f"GET /{SECRET}%0a{SECRET} HTTP/1.1"),
         request(b"", "Connection: close", line=f"GET /v1/models/{SECRET} HTTP/1.1"),
         request(b"", "Connection: close", line=f"{SECRET.upper()} /health HTTP/1.1"),
+        request(b"", "Connection: close", line=f"DELETE /{SECRET} HTTP/1.1"),
         request(SECRET.encode(), "Connection: close", SECRET),
     )
     monkeypatch.setattr(counting.engine, "_speak", fail_with_text)
@@ -68,6 +69,7 @@ def test_nothing_that_users_send_is_logged(
     ask(counting, speech(f"{SECRET} w", "failed-in-the-server"))
     assert "KeyError" in log.getvalue()
     assert "POST /v1/audio/speech 200" in log.getvalue()
+    assert "DELETE unknown 404" in log.getvalue()
     assert SECRET not in log.getvalue().lower()
 
 
