@@ -1,13 +1,16 @@
 """Choose an installed model that can do what is asked for."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from cosykit.config.schema import Settings
 from cosykit.engines.fallback import best_installed
+from cosykit.engines.lite.voices import VOICES
 from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import Bundle, own_models, read_bundle
-from cosykit.spec import SPECS, Mode
+from cosykit.hub.voice_file import StoredVoice
+from cosykit.spec import LITE, SPECS, Mode
 from cosykit.synthesis.voice.store import VoiceStore
+from cosykit.types import Voice
 
 
 def suited(
@@ -30,6 +33,8 @@ def suited(
     # The first of those that suit best.
     bundle = max(able, key=lambda bundle: _fitness(bundle, modes, voice))
     chosen = bundle.manifest.model
+    if voice and not modes and not _has_voice(bundle, voice) and _is_embedded(voice):
+        chosen = LITE.id
     # What `auto` chooses by itself may fall back to a lesser model.
     return settings if chosen == best else settings.model_copy(update={"model": chosen})
 
@@ -52,6 +57,18 @@ def _fitness(
     """Prefer a model that has the voice, then one that has any, where one is needed."""
     if "zero_shot" in modes:
         return True, True
-    voices = VoiceStore(bundle).list().voices
-    names = {name.casefold() for each in voices for name in (each.id, each.name)}
-    return voice is not None and voice.strip().casefold() in names, bool(voices)
+    has_any = bool(VoiceStore(bundle).list().voices)
+    return voice is not None and _has_voice(bundle, voice), has_any
+
+
+def _has_voice(bundle: Bundle, voice: str) -> bool:
+    return _is_among(voice, VoiceStore(bundle).list().voices)
+
+
+def _is_embedded(voice: str) -> bool:
+    return _is_among(voice, VOICES)
+
+
+def _is_among(name: str, voices: Iterable[StoredVoice | Voice]) -> bool:
+    names = {each.casefold() for voice in voices for each in (voice.id, voice.name)}
+    return name.strip().casefold() in names

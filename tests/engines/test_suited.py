@@ -20,6 +20,9 @@ CLONES, SFT, INSTRUCTS = (f"cosyvoice-300m{end}" for end in ("", "-sft", "-instr
         ((), None, "auto"),
         ((), "zh_female", "auto"),
         ((), "nobody", "auto"),
+        # A voice of the embedded model, which always can.
+        ((), "zm_yunxi", "lite"),
+        (("zero_shot",), "zm_yunxi", CLONES),
         (("zero_shot",), None, CLONES),
         (("instruct",), None, INSTRUCTS),
         (("zero_shot", "instruct"), None, INSTRUCTS),
