@@ -53,6 +53,8 @@ def list_voices(
             f"{name} has no voice yet. Add one: "
             f"cosykit voices add NAME --audio FILE --text WORDS --model {name}"
         )
+    elif others := _installed_beside(name, loaded.settings.models_dir):
+        note(f"These are the voices of {name}; see also --model {', '.join(others)}")
 
 
 @voices.command()
@@ -148,6 +150,16 @@ def _listed(settings: "Settings") -> "tuple[str, Sequence[Voice]]":
         return model, open_voices_alone(model, settings).list()
     with open_model(settings) as synthesizer:
         return synthesizer.info.model, synthesizer.voices()
+
+
+def _installed_beside(model: str, models_dir: Path) -> "Sequence[str]":
+    """Name the other installed models, which have voices of their own."""
+    from cosykit.hub.bundle import MANIFEST, own_models
+    from cosykit.spec import SPECS
+
+    known = dict.fromkeys((*SPECS, *own_models(models_dir)))
+    installed = [name for name in known if (models_dir / name / MANIFEST).is_file()]
+    return [name for name in installed if name != model]
 
 
 def _print(listed: "Sequence[Voice]") -> None:

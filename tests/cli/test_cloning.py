@@ -194,6 +194,14 @@ def test_added_voice_speaks_like_its_recording_without_the_networks(
     assert spoken("added.wav") == spoken("recording.wav")
 
 
+@pytest.mark.usefixtures("all_models")
+def test_list_of_voices_names_the_other_models(run: Run) -> None:
+    outcome = run("voices")
+    assert "zh_female" in outcome.out
+    assert f"voices of {SFT}; see also --model {CLONES}, {INSTRUCTS}\n" in outcome.err
+    assert not run("voices", "--json").err
+
+
 @pytest.mark.usefixtures("cloner")
 def test_voices_are_added_listed_shared_and_removed(run: Run) -> None:
     add = ("voices", "add", "Anna", "--audio", "reference.wav")
