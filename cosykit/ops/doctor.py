@@ -5,9 +5,10 @@ import os
 import platform
 import shutil
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import psutil
@@ -16,7 +17,7 @@ from cosykit import __version__
 from cosykit.config.schema import HubSettings, ServerSettings, Settings
 from cosykit.engines.open import choose_model, load
 from cosykit.errors import CosykitError, ModelLoadError
-from cosykit.hub.bundle import own_models, read_bundle
+from cosykit.hub.bundle import own_models, read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
 from cosykit.hub.http import responds
 from cosykit.hub.hubs import configured_hubs, is_offline
@@ -24,11 +25,15 @@ from cosykit.plugins import inspect_plugins
 from cosykit.runtime.cores import cpu_features, cpu_name, usable_cores
 from cosykit.runtime.providers import nvidia_gpus
 from cosykit.runtime.wheel import check_wheels, import_runtime, installed_wheels
+from cosykit.spec import LITE, Family
 
 State = Literal["ok", "warning", "problem"]
 
-# What the embedded voice takes: graph, runtime and dictionaries while it speaks.
-_MEMORY_BYTES = 700e6
+# What speaking takes: graphs, runtime and dictionaries. The embedded voice, and
+# CosyVoice at int8.
+_MEMORY_BYTES: Mapping[Family, float] = MappingProxyType(
+    {"lite": 700e6, "cosyvoice": 1.2e9}
+)
 _DISK_BYTES = 500e6
 _HUB_TIMEOUT_S = 3.0
 
@@ -146,8 +151,9 @@ def _session(settings: Settings) -> Iterator[Finding]:
 
 def _resources(settings: Settings) -> Iterator[Finding]:
     free = psutil.virtual_memory().available
-    text = f"{free / 1e9:.1f} GB free, {_MEMORY_BYTES / 1e9:.1f} GB needed"
-    if free < _MEMORY_BYTES:
+    needed = _memory_bytes(settings)
+    text = f"{free / 1e9:.1f} GB free, {needed / 1e9:.1f} GB needed"
+    if free < needed:
         yield Finding("memory", "problem", text, "Close other programs")
     else:
         yield Finding("memory", "ok", text)
@@ -159,6 +165,15 @@ def _resources(settings: Settings) -> Iterator[Finding]:
         yield Finding("disk", "problem", text, remedy)
     else:
         yield Finding("disk", "ok", text)
+
+
+def _memory_bytes(settings: Settings) -> float:
+    try:
+        model = choose_model(settings.model, settings.models_dir)
+        family = spec_of(settings.models_dir, model).family
+    except CosykitError:  # it is told of where the model is opened
+        return _MEMORY_BYTES[LITE.family]
+    return _MEMORY_BYTES[family]
 
 
 def _existing(folder: Path) -> Path:

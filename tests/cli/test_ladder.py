@@ -49,3 +49,4 @@ def test_doctor_says_which_model_speaks_and_why(run: Run, broken: Path) -> None:
     assert "lm.onnx is broken" in fallback["text"]
     assert fallback["remedy"] == f"Run: cosykit install {MODEL} --repair"
     assert by_subject[f"model {MODEL}"]["state"] == "problem"
+    assert "1.2 GB needed" in by_subject["memory"]["text"]
