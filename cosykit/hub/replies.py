@@ -12,7 +12,7 @@ from cosykit.hub.failures import TransientError
 
 NETWORK_HINT = (
     "Check the network and its proxy (HTTPS_PROXY); hub.endpoint names a mirror, "
-    "hub.source another hub"
+    "hub.source another hub; --from DIR takes files that are here already"
 )
 _PAGE_HINT = (
     "A network that wants a login answers so: open any page in a browser, then run the "

@@ -80,7 +80,7 @@ def use_folder(
     if missing:
         raise ModelLoadError(
             f"{folder} lacks {', '.join(missing)}",
-            hint="--from takes a folder with the files as they were released",
+            hint="Name a folder with the files as they were released",
         )
     say(f"Reading {', '.join(wanted)} in {folder}")
     digests = {name: _digest(folder / name) for name in wanted}
