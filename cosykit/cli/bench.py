@@ -77,7 +77,7 @@ def bench(
         "runtime.precision": precision,
         "runtime.vocoder_precision": vocoder_precision,
         "runtime.threads": threads,
-        "engine.batch_size": batch,
+        "engine.batch_size": batch if batch > 1 else None,
     }
     settings = load_configuration(context, flags).settings
     if not synthetic:
