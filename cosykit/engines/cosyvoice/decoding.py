@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.synthesis.lm.decoder import LanguageModel
-from cosykit.synthesis.lm.sampling import sample
-from cosykit.types import Sampling
 
 Array = NDArray[np.float32]
 
@@ -45,7 +43,7 @@ class Decoding:
         """
         _, scores = self._model.begin(prefix)
         self._utterances.append(utterance)
-        self._choose([utterance], scores[None])
+        utterance.choose(scores, self._end_token)
         self._release_ended()
 
     def step(self) -> None:
@@ -54,37 +52,14 @@ class Decoding:
             return
         last = [utterance.tokens[-1] for utterance in self._utterances]
         scores = self._model.step(self._embeddings[last])
-        self._choose(self._utterances, scores)
+        for utterance, row in zip(self._utterances, scores, strict=True):
+            utterance.choose(row, self._end_token)
         self._release_ended()
 
     def drop(self, utterance: Utterance) -> None:
         """Let go of an utterance, if it is being decoded."""
         if utterance in self._utterances:
             self._release(self._utterances.index(utterance))
-
-    def _choose(self, utterances: Sequence[Utterance], scores: Array) -> None:
-        for sampling in {utterance.sampling for utterance in utterances}:
-            rows = [
-                row
-                for row, utterance in enumerate(utterances)
-                if utterance.sampling == sampling
-            ]
-            self._choose_alike(
-                [utterances[row] for row in rows], scores[rows], sampling
-            )
-
-    def _choose_alike(
-        self, utterances: Sequence[Utterance], scores: Array, sampling: Sampling
-    ) -> None:
-        tokens = sample(
-            scores,
-            np.stack([utterance.recent() for utterance in utterances]),
-            np.stack([utterance.draws() for utterance in utterances]),
-            np.array([len(u.tokens) >= u.limits.fewest for u in utterances]),
-            sampling,
-        )
-        for utterance, token in zip(utterances, tokens.tolist(), strict=True):
-            utterance.add(token, self._end_token)
 
     def _release_ended(self) -> None:
         for utterance in [u for u in self._utterances if u.ended]:

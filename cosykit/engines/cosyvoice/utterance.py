@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from cosykit.synthesis.flow.chunks import Chunk, Chunks, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.lm.length import LengthLimits
-from cosykit.synthesis.lm.sampling import DRAWS, NO_TOKEN
+from cosykit.synthesis.lm.sampling import choose
 from cosykit.synthesis.text.pieces import TextPiece
 from cosykit.types import Sampling, Vocoder, VocoderStream
 
@@ -61,19 +61,19 @@ class Utterance:
         self.ended = self.ran_out = False
         self._generator = self._seeded()
 
-    def draws(self) -> NDArray[np.float64]:
-        """Draw what the choice of the next token takes, (DRAWS)."""
-        return self._generator.random(DRAWS)
+    def choose(self, scores: NDArray[np.float32], end_token: int) -> None:
+        """Take the next token, which may be the one that ends the speech.
 
-    def recent(self) -> NDArray[np.int64]:
-        """Give the last tokens, (window), `NO_TOKEN` where there are fewer."""
-        recent = np.full(self.sampling.window, NO_TOKEN, np.int64)
-        last = self.tokens[-self.sampling.window :]
-        recent[recent.size - len(last) :] = last
-        return recent
-
-    def add(self, token: int, end_token: int) -> None:
-        """Take the next token, which may be the one that ends the speech."""
+        Args:
+            scores: Log-probabilities, (end_token + 1).
+        """
+        token = choose(
+            scores,
+            self.tokens[-self.sampling.window :],
+            (self._generator.random(), self._generator.random()),
+            self.sampling,
+            may_end=len(self.tokens) >= self.limits.fewest,
+        )
         if token == end_token:
             self.ended = True
             return

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cosykit.synthesis.lm.length import limits_of
-from cosykit.synthesis.lm.sampling import DRAWS, NO_TOKEN, sample
+from cosykit.synthesis.lm.sampling import choose
 from cosykit.types import Sampling
 
 Case = dict[str, NDArray[Any]]
@@ -35,43 +36,27 @@ def draw_for(probabilities: NDArray[Any], pick: int) -> float:
     return float((sums[pick] - probabilities[pick] / 2) / sums[-1])
 
 
-def draws_of(case: Case) -> list[float]:
+def draws_of(case: Case) -> tuple[float, float]:
     first = draw_for(case["nucleus_prob"], int(case["nucleus_pick"][0]))
     if "fallback_prob" not in case:
-        return [first, 0.5]
-    return [first, draw_for(case["fallback_prob"], int(case["fallback_pick"][0]))]
-
-
-def recent_of(case: Case) -> NDArray[np.int64]:
-    recent = np.full(OFFICIAL.window, NO_TOKEN)
-    tail = case["decoded"][-OFFICIAL.window :]
-    if tail.size:
-        recent[-tail.size :] = tail
-    return recent
+        return first, 0.5
+    return first, draw_for(case["fallback_prob"], int(case["fallback_pick"][0]))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_injected_picks_give_the_tokens_of_upstream(case: Case) -> None:
-    found = sample(
-        case["scores"][None],
-        recent_of(case)[None],
-        np.array([draws_of(case)]),
-        np.array([True]),
+    found = choose(
+        case["scores"],
+        case["decoded"][-OFFICIAL.window :].tolist(),
+        draws_of(case),
         OFFICIAL,
+        may_end=True,
     )
     assert found == case["result"]
 
 
-def test_batch_chooses_what_its_rows_choose_alone() -> None:
+def test_some_picks_of_upstream_are_drawn_again() -> None:
     assert any("fallback_prob" in case for case in CASES)
-    found = sample(
-        np.stack([case["scores"] for case in CASES]),
-        np.stack([recent_of(case) for case in CASES]),
-        np.array([draws_of(case) for case in CASES]),
-        np.ones(len(CASES), np.bool_),
-        OFFICIAL,
-    )
-    np.testing.assert_array_equal(found, [int(case["result"][0]) for case in CASES])
 
 
 def some_scores(rows: int) -> NDArray[np.float32]:
@@ -81,17 +66,17 @@ def some_scores(rows: int) -> NDArray[np.float32]:
 
 def chosen(
     scores: NDArray[np.float32],
-    recent: int = NO_TOKEN,
+    recent: Sequence[int] = (),
     may_end: bool = True,
     parameters: Sampling = OFFICIAL,
 ) -> NDArray[np.int64]:
-    rows = scores.shape[0]
-    return sample(
-        scores,
-        np.full((rows, parameters.window), recent),
-        np.random.default_rng(5).random((rows, DRAWS)),
-        np.full(rows, may_end),
-        parameters,
+    """Choose a token for each row."""
+    draws = np.random.default_rng(5).random((scores.shape[0], 2)).tolist()
+    return np.array(
+        [
+            choose(row, recent, (first, again), parameters, may_end=may_end)
+            for row, (first, again) in zip(scores, draws, strict=True)
+        ]
     )
 
 
@@ -102,7 +87,7 @@ def test_speech_does_not_end_before_it_may() -> None:
     assert (chosen(scores, may_end=False) != 39).all()
     # Nor when the only other candidate was had of late.
     scores[:, 7] = 18
-    assert not np.isin(chosen(scores, recent=7, may_end=False), [7, 39]).any()
+    assert not np.isin(chosen(scores, recent=[7], may_end=False), [7, 39]).any()
 
 
 def test_nucleus_of_one_is_the_best_token() -> None:
@@ -121,23 +106,17 @@ def test_draws_follow_the_probabilities() -> None:
 
 @pytest.mark.parametrize("draw", [0.0, np.nextafter(1.0, 0.0)])
 def test_extreme_draws_stay_within_the_nucleus(draw: float) -> None:
-    scores = np.log(np.array([[1e-9, 0.7, 0.3 - 2e-9, 1e-9]], np.float32))
-    found = sample(
-        scores,
-        np.full((1, OFFICIAL.window), NO_TOKEN),
-        np.full((1, DRAWS), draw),
-        np.array([True]),
-        OFFICIAL,
-    )
-    assert found[0] in (1, 2)
+    scores = np.log(np.array([1e-9, 0.7, 0.3 - 2e-9, 1e-9], np.float32))
+    found = choose(scores, [], (draw, draw), OFFICIAL, may_end=True)
+    assert found in (1, 2)
 
 
 def test_repeated_token_within_the_tolerance_stays() -> None:
     scores = np.full((1, 40), -30, np.float32)
     scores[0, 3] = 0
     tolerant = Sampling(tolerance=1.1)
-    assert chosen(scores, recent=3, parameters=tolerant) == 3
-    assert chosen(scores, recent=3) != 3
+    assert chosen(scores, recent=[3], parameters=tolerant) == 3
+    assert chosen(scores, recent=[3]) != 3
 
 
 def test_limits_are_those_of_upstream() -> None:
