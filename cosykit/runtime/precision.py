@@ -51,12 +51,7 @@ def choose_level(
         if precision in ("auto", level.precision) and vocoder in ("auto", level.vocoder)
     ]
     if not fitting:
-        raise ModelLoadError(
-            f"{model} is not installed at precision {precision} with the vocoder at "
-            f"{vocoder}",
-            hint=f"Run: cosykit install {model} --precision {precision} "
-            f"--vocoder-precision {vocoder}",
-        )
+        raise _missing(precision, vocoder, model)
     best = min(
         fitting,
         key=lambda level: (order.index(level.precision), _VOCODER.index(level.vocoder)),
@@ -66,6 +61,18 @@ def choose_level(
     if best.precision != order[0]:
         return LevelChoice(best, f"{order[0]} would be better, but is not installed")
     return LevelChoice(best, reason)
+
+
+def _missing(precision: str, vocoder: str, model: str) -> ModelLoadError:
+    """Say that what was asked for is not installed, and how to install it."""
+    words, flags = [f"{model} is not installed"], [f"Run: cosykit install {model}"]
+    if precision != "auto":
+        words.append(f"at precision {precision}")
+        flags.append(f"--precision {precision}")
+    if vocoder != "auto":
+        words.append(f"with the vocoder at {vocoder}")
+        flags.append(f"--vocoder-precision {vocoder}")
+    return ModelLoadError(" ".join(words), hint=" ".join(flags))
 
 
 def _order(provider: Provider) -> tuple[Sequence[Precision], str]:

@@ -6,7 +6,7 @@ from cosykit.errors import ModelLoadError
 from cosykit.runtime import precision as module
 from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.runtime.precision import choose_level
-from cosykit.spec import Level
+from cosykit.spec import Level, Precision, VocoderPrecision
 
 GIGABYTE = 1_000_000_000
 
@@ -48,9 +48,24 @@ def test_best_of_what_is_installed_is_taken() -> None:
     assert choose_level("auto", "int8", "cpu", installed).level.vocoder == "int8"
 
 
-def test_what_is_not_installed_is_refused_with_the_way_to_it() -> None:
-    with pytest.raises(ModelLoadError, match="cosykit install MODEL --precision fp16"):
-        choose_level("fp16", "auto", "cpu", [Level("int8", "fp32")])
+@pytest.mark.parametrize(
+    ("precision", "vocoder", "words", "flags"),
+    [
+        ("fp16", "auto", " at precision fp16", " --precision fp16"),
+        ("auto", "int8", " with the vocoder at int8", " --vocoder-precision int8"),
+        (
+            *("fp32", "fp16", " at precision fp32 with the vocoder at fp16"),
+            " --precision fp32 --vocoder-precision fp16",
+        ),
+    ],
+)
+def test_what_is_not_installed_is_refused_with_the_way_to_it(
+    precision: Precision, vocoder: VocoderPrecision, words: str, flags: str
+) -> None:
+    with pytest.raises(ModelLoadError) as refused:
+        choose_level(precision, vocoder, "cpu", [Level("int8", "fp32")], "M")
+    assert refused.value.message == f"M is not installed{words}"
+    assert refused.value.hint == f"Run: cosykit install M{flags}"
 
 
 def test_memory_of_this_machine_is_known() -> None:
