@@ -9,7 +9,7 @@ from cosykit.runtime.cores import usable_cores
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
 from cosykit.runtime.session import Session, SessionSettings, open_session
-from cosykit.spec import GraphName, Level, ModelFacts
+from cosykit.spec import GRAPHS_VERSION, GraphName, Level, ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ def find_installed(model: str, settings: Settings) -> Installed:
         raise ModelLoadError(
             f"{model} is not installed in {settings.models_dir}",
             hint=f"Run: cosykit install {model}",
+        )
+    if bundle.manifest.graphs_version != GRAPHS_VERSION:
+        raise ModelLoadError(
+            f"{model} was converted by another version of CosyKit",
+            hint=f"Run: cosykit install {model} --repair",
         )
     runtime = settings.runtime
     provider = choose_provider(runtime.provider)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.hub.bundle import MANIFEST
+from cosykit.spec import GRAPHS_VERSION
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.types import AudioChunk, BatchEngine, Engine, Samples, SpeechRequest
@@ -249,6 +252,22 @@ def test_closed_engine_says_so(settings: Settings) -> None:
     engine.close()
     with pytest.raises(ModelLoadError, match="closed"):
         engine.begin(SpeechRequest(TEXT))
+
+
+def test_graphs_of_another_version_are_refused(
+    settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / settings.model
+    folder.mkdir()
+    manifest = (settings.models_dir / settings.model / MANIFEST).read_text()
+    current = f'"graphs_version": {GRAPHS_VERSION}'
+    assert current in manifest
+    (folder / MANIFEST).write_text(manifest.replace(current, '"graphs_version": 0'))
+    with pytest.raises(ModelLoadError, match="another version") as refused:
+        open_engine(
+            settings.model, settings.model_copy(update={"models_dir": tmp_path})
+        )
+    assert "--repair" in refused.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "。。。！", "🙂🙂"])
