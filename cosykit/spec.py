@@ -36,7 +36,7 @@ class ModelSpec:
     Attributes:
         id: Name in commands, configuration and requests; also its folder in models/.
         family: The engine that speaks it: an entry point of `cosykit.engines`.
-        title: Name to show to people.
+        title: What it is, beside its id.
         sample_rate: Samples a second of its speech.
         languages: Languages it speaks.
         graphs: Graph files in the folder of each precision, where they are the same
@@ -151,7 +151,7 @@ _CLONING: tuple[Mode, ...] = ("zero_shot", "cross_lingual", "voice_conversion")
 LITE = ModelSpec(
     id="lite",
     family="lite",
-    title="Kokoro-82M v1.0, the embedded voice",
+    title="The embedded voice, Kokoro-82M v1.0",
     sample_rate=24_000,
     languages=("zh", "en", "ja"),
     graphs=("kokoro.onnx",),
@@ -161,7 +161,7 @@ LITE = ModelSpec(
 COSYVOICE_300M_SFT = ModelSpec(
     id="cosyvoice-300m-sft",
     family="cosyvoice",
-    title="CosyVoice-300M-SFT, seven built-in voices",
+    title="Seven built-in voices",
     sample_rate=22_050,
     languages=("zh", "en", "ja", "yue", "ko"),
     graphs=(),
@@ -171,18 +171,18 @@ COSYVOICE_300M_SFT = ModelSpec(
 COSYVOICE_300M = replace(
     COSYVOICE_300M_SFT,
     id="cosyvoice-300m",
-    title="CosyVoice-300M, voices cloned from a recording",
+    title="Voices cloned from recordings",
     modes=_CLONING,
 )
 
 COSYVOICE_300M_INSTRUCT = replace(
     COSYVOICE_300M_SFT,
     id="cosyvoice-300m-instruct",
-    title="CosyVoice-300M-Instruct, voices that follow instructions",
+    title="Voices that follow instructions",
     modes=("built_in_voice", *_CLONING, "instruct"),
 )
 
-GRAPHS_VERSION = 1
+GRAPHS_VERSION = 2
 """What engines expect of the graphs of a bundle; older ones are converted anew."""
 
 SPECS = MappingProxyType(

@@ -69,7 +69,7 @@ def models(
 
 def _print(rows: Sequence[ModelRow]) -> None:
     print_table(
-        ("id", "model", "languages", "state", "precisions", "size"),
+        ("id", "model", "languages", "state", "precision", "size"),
         [
             (
                 row.id,
@@ -97,7 +97,7 @@ def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
         facts = (model, spec.title, spec.languages, spec.sample_rate)
         bundle = read_bundle(folder, model)
     except ModelLoadError as error:
-        title = spec.title if spec else "Your own model"
+        title = spec.title if spec else "Your own"
         return ModelRow(
             model, title, state="broken", problems={MANIFEST: error.message}
         )

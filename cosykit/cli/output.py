@@ -30,9 +30,12 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
+    )
+    for number, column in enumerate(columns):
+        # The first one holds what is copied into commands.
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
     for row in rows:
         cells = zip(columns, row, strict=True)
         table.add_row(

@@ -215,7 +215,7 @@ def spec_of(models_dir: Path, model: str) -> ModelSpec:
     return replace(
         base,
         id=model,
-        title=f"Your own model, of the kind of {base.id}",
+        title=f"Your own, of the kind of {base.id}",
         sample_rate=facts.sample_rate if facts else base.sample_rate,
         modes=facts.modes if facts else base.modes,
     )
