@@ -24,6 +24,7 @@ from cosykit.ops.install import install
 from cosykit.ops.request import Origin, Wish
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
+from cosykit.spec import GRAPHS_VERSION
 
 _FOLDER = ".synthetic"
 # The released files, and the graphs at the largest precision.
@@ -77,7 +78,9 @@ def _is_made(settings: Settings, model: str, folder: Path) -> bool:
         bundle = read_bundle(folder, model)
     except ModelLoadError:
         return False
-    return bundle is not None and wanted in bundle.levels
+    if bundle is None or bundle.manifest.graphs_version != GRAPHS_VERSION:
+        return False
+    return wanted in bundle.levels
 
 
 def _make(settings: Settings, model: str, folder: Path, say: Say) -> None:
@@ -86,7 +89,7 @@ def _make(settings: Settings, model: str, folder: Path, say: Say) -> None:
     say(f"Making up the weights of {model}")
     try:
         _write_release(release)
-        say(f"Converting {model}, which takes a minute or two")
+        say(f"Converting {model}, which takes some 10 s")
         install(
             model,
             folder,
