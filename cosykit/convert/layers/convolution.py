@@ -16,6 +16,7 @@ import numpy as np
 
 from cosykit.convert.graph import Value
 from cosykit.convert.layers.basic import Layer, Mish, Sequential
+from cosykit.convert.layers.halved_convolution import Halves, halved_convolution
 from cosykit.convert.layers.integer_convolution import integer_convolution
 from cosykit.convert.module import Module, Parameter
 
@@ -92,6 +93,10 @@ class Convolution(Layer):
             for part, weight, bias in zip(parts, weights, biases, strict=True)
         ]
         return reduce(Value.__add__, convolved)
+
+    def of_halves(self, x: Halves) -> Halves:
+        """Convolve even and odd frames apart; without a stride, never quantized."""
+        return halved_convolution(x, self.weight, self.bias, self._dilation)
 
     def _weights_of(self, parts: int) -> Sequence[Parameter]:
         """Give the weights for equal parts of the inputs."""

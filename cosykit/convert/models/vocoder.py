@@ -7,28 +7,30 @@
 Pitch and source are float32 at every precision, and take 1 % of the time: an error of
 the pitch adds up in the phase, so that the samples drift away from what they should be.
 
-At int8 the residual blocks, 97 % of all products, multiply integers, and work on
-(batch, frames, channels); with the other convolutions as well the error would be 4 dB
-greater. On a Zen 4 processor two threads make 4 s of speech (344 frames) in 0.62 s
-rather than 1.24 s, one thread in 1.02 s rather than 2.30 s. What bounds it: at fp32 the
-convolutions, 77 % of the time, at 52 billion products a second on a core; at int8 the
-products, some 43 %, and the sine of `_Snake`, 24 %, which ONNX Runtime computes in one
-thread.
+At fp32 the residual blocks, 97 % of all products, work on even and odd frames apart. On
+a Zen 4 processor two threads make 4 s of speech (344 frames) in 1.11 s rather than
+1.23 s, one thread in 2.05 s rather than 2.31 s.
+
+At int8 they multiply integers, and work on (batch, frames, channels); with the other
+convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, one
+1.02 s. What bounds it: at fp32 the convolutions, two thirds of the time, at 52 billion
+products a second on a core; at int8 the products, some 43 %, and the sine of `_Snake`,
+24 %, which ONNX Runtime computes in one thread.
 
 With random weights and a mel of speech, int8 is 2.2 dB from fp32 in log-spectral
 distance; the recorded mel of the tiny model, 0.3 dB. So much depends on weights and mel
-that fp32 is the default.
+that fp32 is the default. Nearly all of the distance comes from 8 bits of activations:
+in 16 bits, as two products, it is 0.2 dB, but takes 1.00 s.
 
-Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); even and odd
-frames apart, which spares a fifth of the products of long kernels but costs copies (in
-two threads 8 % are left); a polynomial for the sine (ten passes over memory, as slow).
+Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); a polynomial
+for the sine (ten passes over memory, as slow).
 
 Source: cosyvoice/hifigan/generator.py HiFTGenerator, ResBlock, SineGen,
 SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import prod
 from operator import mul
 
@@ -40,6 +42,7 @@ from cosykit.convert.graph import Graph, Value
 from cosykit.convert.layers.basic import Elu, Layer, LeakyRelu, Linear, Sequential
 from cosykit.convert.layers.convolution import Convolution, Upsampling
 from cosykit.convert.layers.fourier import inverse_transform, short_transform
+from cosykit.convert.layers.halved_convolution import Halves, halves, whole
 from cosykit.convert.module import Module, ModuleList, Parameter
 from cosykit.convert.weight_norm import fold_weight_norm
 from cosykit.spec import Precision
@@ -104,6 +107,16 @@ class _ResidualBlock(Layer):
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
             x = x + convolve(second, between(convolve(first, before(x))))
+        return x
+
+    def of_halves(self, x: Halves) -> Halves:
+        """Apply it to even and odd frames apart."""
+        for first, second, before, between in zip(
+            self.convs1, self.convs2, self.activations1, self.activations2, strict=True
+        ):
+            h = first.of_halves(Halves(before(x.even), before(x.odd), x.excess))
+            h = second.of_halves(Halves(between(h.even), between(h.odd), x.excess))
+            x = x + h
         return x
 
 
@@ -236,6 +249,8 @@ class Vocoder(Module):
 
     def _blocks(self, level: int, x: Value, source: Value) -> Value:
         """Mix the source in, and refine the sum."""
+        if self._in_halves(x.graph):
+            return self._mean_of_halves(level, x, source)
         if not _over_frames(x.graph):
             return self._mean_of_blocks(level, x + self.source_resblocks[level](source))
         x, source = x.transpose(0, 2, 1), source.transpose(0, 2, 1)
@@ -248,6 +263,24 @@ class Vocoder(Module):
         for number in range(level * count + 1, (level + 1) * count):
             total = total + self.resblocks[number](x)
         return total * (1 / count)
+
+    def _mean_of_halves(self, level: int, x: Value, source: Value) -> Value:
+        # Of all levels the last alone has an odd number of frames.
+        excess = int(level == len(self.ups) - 1)
+        mixed = self.source_resblocks[level].of_halves(halves(source, excess))
+        mixed = mixed + halves(x, excess)
+        count = len(self.dimensions.block_kernels)
+        total = self.resblocks[level * count].of_halves(mixed)
+        for number in range(level * count + 1, (level + 1) * count):
+            total = total + self.resblocks[number].of_halves(mixed)
+        return whole(total, self.dimensions.channels >> (level + 1)) * (1 / count)
+
+    def _in_halves(self, graph: Graph) -> bool:
+        """Tell whether residual blocks work on even and odd frames apart."""
+        sizes = self.dimensions
+        dilations = chain(*sizes.block_dilations, *sizes.source_dilations)
+        can_be = sizes.rates[0] % 2 == 0 and all(d % 2 for d in dilations)
+        return graph.precision == "fp32" and can_be
 
     def _samples(self, x: Value) -> Value:
         """Turn logarithms of magnitudes and sines of phases, float32, into samples."""

@@ -97,7 +97,8 @@ def test_samples_depend_on_no_frame_beyond_the_reach(
     other_mel[:, start:] = 0
     other_source[start * FRAME_SAMPLES :] = 0
     for changed in (hift.decode(other_mel, source), hift.decode(mel, other_source)):
-        differs = np.flatnonzero(np.abs(changed - plain) > 1e-7) // FRAME_SAMPLES
+        # Nearer to 0 lies what rounds otherwise where terms cancel.
+        differs = np.flatnonzero(np.abs(changed - plain) > 1e-6) // FRAME_SAMPLES
         assert start - DECODER_REACH <= differs.min() < start
     differs = np.flatnonzero(np.abs(hift.pitch(other_mel) - hift.pitch(mel)) > 1e-4)
     assert start - PITCH_REACH <= differs.min() < start
