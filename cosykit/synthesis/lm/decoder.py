@@ -192,7 +192,7 @@ class LanguageModel:
     def _run(self, first: int, embeddings: Array) -> Array:
         count, steps, size = embeddings.shape
         lengths = self._lengths[first : first + count]
-        reached = int(lengths.max()) + steps
+        reached = max(lengths.tolist()) + steps
         if reached > self._capacity:
             raise RuntimeError("a sequence does not fit into its slot")
         extent = _Extent(first, count, steps, blocks=-(-reached // _BLOCK))
