@@ -8,8 +8,8 @@ Pitch and source are float32 at every precision, and take 1 % of the time: an er
 the pitch adds up in the phase, so that the samples drift away from what they should be.
 
 At fp32 the residual blocks, 97 % of all products, work on even and odd frames apart. On
-a Zen 4 processor two threads make 4 s of speech (344 frames) in 1.11 s rather than
-1.23 s, one thread in 2.05 s rather than 2.31 s.
+a Zen 4 processor two threads make 4 s of speech (344 frames) in 1.13 s rather than
+1.25 s, one thread in 1.99 s rather than 2.29 s.
 
 At int8 they multiply integers, and work on (batch, frames, channels); with the other
 convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, one
@@ -17,10 +17,11 @@ convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, o
 products a second on a core; at int8 the products, some 43 %, and the sine of `_Snake`,
 24 %, which ONNX Runtime computes in one thread.
 
-With random weights and a mel of speech, int8 is 2.2 dB from fp32 in log-spectral
-distance; the recorded mel of the tiny model, 0.3 dB. So much depends on weights and mel
-that fp32 is the default. Nearly all of the distance comes from 8 bits of activations:
-in 16 bits, as two products, it is 0.2 dB, but takes 1.00 s.
+With random weights and a mel of speech, int8 is 1.3 or 2.2 dB from fp32 in log-spectral
+distance, as the weights are drawn; the recorded mel of the tiny model, 0.3 dB. So much
+depends on weights and mel that fp32 is the default. Nearly all of the distance comes
+from 8 bits of activations: in 16 bits, as two products, 1.3 dB become 0.2, but 0.62 s
+become 1.00 s.
 
 Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); a polynomial
 for the sine (ten passes over memory, as slow).
