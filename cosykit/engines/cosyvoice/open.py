@@ -13,6 +13,7 @@ from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.errors import ModelLoadError, PluginError
 from cosykit.plugins import load_plugin
+from cosykit.runtime.huge_pages import gather_into_huge_pages
 from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
@@ -115,11 +116,15 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
     _check_room(facts, slots)
     cache = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
+    session = installed.open("lm")
+    if installed.session.provider == "cpu":
+        # Before the others are opened: they gain next to nothing, and it takes a while.
+        gather_into_huge_pages()
     wide = None
     if "lm_wide" in installed.level.graphs:
         wide = installed.open("lm_wide")
     return LanguageModel(
-        installed.open("lm"),
+        session,
         partial(installed.open, "lm_distances"),
         cache,
         slots,
