@@ -16,9 +16,14 @@ from cosykit.synthesis.loop import Loop
 from tests.conftest import EXAMPLE, ROOT, register_distribution
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
 
-PLUGINS = """
+# Named as the example's distribution, of which there may be one already: whoever tried
+# the example has its metadata beside it.
+TONE = """
 [cosykit.engines]
 tone = cosykit_tone:open_engine
+"""
+PLUGINS = """
+[cosykit.engines]
 counting = tests.synthesis.counting_engine:open_engine
 buggy = tests.synthesis.counting_engine:open_with_bug
 missing = tests.synthesis.counting_engine:open_missing
@@ -91,6 +96,7 @@ def settings_for(
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install the engines for the tests of one module."""
     site = tmp_path_factory.mktemp("site")
+    register_distribution(site, "cosykit-tone", TONE)
     register_distribution(site, "cosykit-test-engines", PLUGINS)
     with pytest.MonkeyPatch.context() as patch:
         for folder in (EXAMPLE, ROOT, site):
