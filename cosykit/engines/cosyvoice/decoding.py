@@ -1,6 +1,6 @@
 """The language model's part: speech tokens for all utterances, a step at a time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,23 +9,19 @@ from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.synthesis.lm.decoder import LanguageModel
 
 Array = NDArray[np.float32]
-Embed = Callable[[NDArray[np.int64]], Array]
 
 
 class Decoding:
     """The utterances that are being decoded, each in a slot of the language model.
 
     Args:
-        embed: Gives what the model reads of speech tokens, (tokens, size).
-        end_token: The token that ends the speech.
+        embeddings: What the model reads of each speech token, (vocabulary, size).
         slots: Most utterances at once.
     """
 
-    def __init__(
-        self, model: LanguageModel, embed: Embed, end_token: int, slots: int
-    ) -> None:
-        self._model, self._embed = model, embed
-        self._end_token, self._slots = end_token, slots
+    def __init__(self, model: LanguageModel, embeddings: Array, slots: int) -> None:
+        self._model, self._embeddings, self._slots = model, embeddings, slots
+        self._end_token = embeddings.shape[0]
         # In the order of their slots.
         self._utterances: list[Utterance] = []
 
@@ -55,7 +51,7 @@ class Decoding:
         if not self._utterances:
             return
         last = [utterance.tokens[-1] for utterance in self._utterances]
-        scores = self._model.step(self._embed(np.array(last, np.int64)))
+        scores = self._model.step(self._embeddings[last])
         for utterance, row in zip(self._utterances, scores, strict=True):
             utterance.choose(row, self._end_token)
         self._release_ended()

@@ -86,10 +86,7 @@ def _open_stages(
         preparing=preparing,
         reader=reader,
         decoding=Decoding(
-            _language_model(installed, slots),
-            reader.speech,
-            facts.speech_vocabulary,
-            slots,
+            _language_model(installed, slots), reader.speech_embeddings, slots
         ),
         flow=_flow(installed, most_parts),
         vocoder=vocoder,

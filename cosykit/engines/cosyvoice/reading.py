@@ -51,15 +51,15 @@ class Reader:
         self, text_encoder: Session, embedding: Session, facts: ModelFacts
     ) -> None:
         self._text_encoder, self._embedding = text_encoder, embedding
-        self._nobody = np.zeros((0, facts.speaker_size), np.float32)
-        marks = self._embedded(np.zeros(0, np.int64), self._nobody, "marks")
+        tokens = np.arange(facts.speech_vocabulary)
+        nobody = np.zeros((1, facts.speaker_size), np.float32)
+        outputs = embedding.run(
+            {"tokens": tokens, "speakers": nobody}, ["token_embeddings", "marks"]
+        )
+        table, marks = (output.astype(np.float32, copy=False) for output in outputs)
+        self.speech_embeddings: Array = table
+        """What the model reads of each speech token, (vocabulary, size)."""
         self._start, self._task = np.split(marks, _MARKS)
-
-    def speech(self, tokens: Tokens) -> Array:
-        """Give what the model reads of speech tokens, (tokens, size)."""
-        # The graph reads the rows that are asked for, where a table of our own would
-        # take 17 MB.
-        return self._embedded(tokens, self._nobody, "token_embeddings")
 
     def prefix(self, prompt: LmPrompt, text: Tokens) -> Array:
         """Give what the model reads before an utterance, (steps, size)."""
@@ -69,17 +69,16 @@ class Reader:
             self._start,
             states[0].astype(np.float32, copy=False),
             self._task,
-            self.speech(prompt.speech),
+            self.speech_embeddings[prompt.speech],
         ]
         if prompt.speaker is not None:
             parts.insert(1, self._mapped(prompt.speaker))
         return np.concatenate(parts)
 
     def _mapped(self, speaker: Array) -> Array:
-        nothing = np.zeros(0, np.int64)
-        return self._embedded(nothing, speaker[None], "speaker_embeddings")
-
-    def _embedded(self, tokens: Tokens, speakers: Array, name: str) -> Array:
-        feeds: dict[str, NDArray[np.generic]] = {"tokens": tokens, "speakers": speakers}
-        (found,) = self._embedding.run(feeds, [name])
-        return found.astype(np.float32, copy=False)
+        feeds: dict[str, NDArray[np.generic]] = {
+            "tokens": np.zeros(1, np.int64),
+            "speakers": speaker[None],
+        }
+        (mapped,) = self._embedding.run(feeds, ["speaker_embeddings"])
+        return mapped.astype(np.float32, copy=False)
