@@ -67,7 +67,7 @@ def _open_stages(
     most_parts = 1 if installed.session.provider == "cpu" else slots
     facts = installed.facts
     reader = Reader(
-        installed.open("text_encoder"), installed.open("lm_embedding"), facts
+        installed.open("text_encoder"), partial(installed.open, "lm_embedding"), facts
     )
     vocoder = open_vocoder(model, settings)
     pieces = TextPieces(

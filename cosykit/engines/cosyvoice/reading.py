@@ -5,6 +5,7 @@
 Source: cosyvoice/llm/llm.py TransformerLM.inference
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,22 +45,27 @@ class Reader:
 
     Args:
         text_encoder: text_encoder.onnx
-        embedding: lm_embedding.onnx
+        open_embedding: Opens lm_embedding.onnx.
     """
 
     def __init__(
-        self, text_encoder: Session, embedding: Session, facts: ModelFacts
+        self,
+        text_encoder: Session,
+        open_embedding: Callable[[], Session],
+        facts: ModelFacts,
     ) -> None:
-        self._text_encoder, self._embedding = text_encoder, embedding
+        self._text_encoder = text_encoder
         tokens = np.arange(facts.speech_vocabulary)
         nobody = np.zeros((1, facts.speaker_size), np.float32)
-        outputs = embedding.run(
+        outputs = open_embedding().run(
             {"tokens": tokens, "speakers": nobody}, ["token_embeddings", "marks"]
         )
         table, marks = (output.astype(np.float32, copy=False) for output in outputs)
         self.speech_embeddings: Array = table
         """What the model reads of each speech token, (vocabulary, size)."""
         self._start, self._task = np.split(marks, _MARKS)
+        # The session above has read all of its file; this one takes 17 MB less.
+        self._embedding = open_embedding()
 
     def prefix(self, prompt: LmPrompt, text: Tokens) -> Array:
         """Give what the model reads before an utterance, (steps, size)."""
