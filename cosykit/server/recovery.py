@@ -2,11 +2,15 @@
 
 import asyncio
 import os
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 
 from cosykit.config.schema import Settings
+from cosykit.engines.child_install import (
+    install_command,
+    install_environment,
+    told_failure,
+)
 from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import read_bundle
 from cosykit.spec import GRAPHS_VERSION
@@ -41,12 +45,11 @@ async def repair(model: str, settings: Settings) -> None:
         ModelLoadError: It cannot be repaired.
     """
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cosykit", "install", model, "--repair"),
-        *("--models-dir", str(settings.models_dir)),
+        *install_command(model, settings.models_dir, "--repair"),
         stdin=DEVNULL,
         stdout=DEVNULL,
         stderr=PIPE,
-        env={**os.environ, **_environment(settings)},
+        env=install_environment(_variables(settings)),
     )
     try:
         with suppress(OSError):
@@ -55,8 +58,9 @@ async def repair(model: str, settings: Settings) -> None:
     finally:
         await _end(child)
     if child.returncode:
+        failure = told_failure(told.decode(errors="replace"))
         raise ModelLoadError(
-            f"the repair failed: {_reason(told.decode(errors='replace'))}",
+            f"the repair failed: {failure.message if failure else 'it was ended'}",
             hint=f"Run: cosykit install {model} --repair",
         )
 
@@ -73,23 +77,16 @@ async def _end(child: Process) -> None:
         await child.wait()
 
 
-def _reason(told: str) -> str:
-    """Find the message of a failure in what a command told."""
-    _, _, failure = told.rpartition("error: ")
-    return failure.strip().partition("\n")[0] or "it was ended"
-
-
-def _environment(settings: Settings) -> dict[str, str]:
+def _variables(settings: Settings) -> dict[str, str]:
     """Hand our settings on, which may come from flags."""
     runtime = settings.runtime.model_dump(
         include={"provider", "precision", "vocoder_precision"}
     )
     sections = {"HUB": settings.hub.model_dump(), "RUNTIME": runtime}
-    ours = {
+    return {
         f"COSYKIT_{section}_{name.upper()}": (
             str(value).lower() if isinstance(value, bool) else str(value)
         )
         for section, values in sections.items()
         for name, value in values.items()
     }
-    return {"COSYKIT_CONFIG": os.devnull, **ours}
