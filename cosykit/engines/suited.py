@@ -57,8 +57,8 @@ def _fitness(
     """Prefer a model that has the voice, then one that has any, where one is needed."""
     if "zero_shot" in modes:
         return True, True
-    has_any = bool(VoiceStore(bundle).list().voices)
-    return voice is not None and _has_voice(bundle, voice), has_any
+    voices = VoiceStore(bundle).list().voices
+    return voice is not None and _is_among(voice, voices), bool(voices)
 
 
 def _has_voice(bundle: Bundle, voice: str) -> bool:
