@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosykit.errors import InputError
+from cosykit.cli.choice import chosen
 
 if TYPE_CHECKING:
     from cosykit.types import Language
@@ -25,14 +25,5 @@ def known_language(code: str | None) -> "Language | None":
 
     from cosykit.types import Language
 
-    if code is None:
-        return None
     known: tuple[Language, ...] = get_args(Language)
-    for language in known:
-        if language == code.lower():
-            return language
-    raise InputError(
-        f"unknown language {code!r}",
-        hint=f"Known: {', '.join(known)}",
-        param="language",
-    )
+    return None if code is None else chosen(code, known, "language")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cosykit.cli.choice import chosen
 from cosykit.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def choose_target(
         InputError: The format is unknown, cannot hold the rate, or would end up on a
             terminal.
     """
-    from cosykit.audio.formats import checked_rate, format_of_suffix
+    from cosykit.audio.formats import AUDIO_FORMATS, checked_rate, format_of_suffix
 
     if name is not None:
-        audio_format = _known_format(name)
+        audio_format = chosen(name, AUDIO_FORMATS, "format")
     elif output is not None and output.suffix:
         audio_format = format_of_suffix(output)
     else:
@@ -86,16 +87,3 @@ def choose_target(
     if output is None and not play:
         output = Path(f"out.{audio_format}")
     return Target(output, audio_format, rate)
-
-
-def _known_format(name: str) -> "AudioFormat":
-    from cosykit.audio.formats import AUDIO_FORMATS
-
-    for known in AUDIO_FORMATS:
-        if known == name.lower():
-            return known
-    raise InputError(
-        f"unknown format {name!r}",
-        hint=f"Known: {', '.join(AUDIO_FORMATS)}",
-        param="format",
-    )
