@@ -17,7 +17,7 @@ from cosykit.cli.context import (
     VocoderPrecision,
     load_configuration,
 )
-from cosykit.cli.output import print_json, print_table
+from cosykit.cli.output import note, print_json, print_table
 
 _MEANINGS = {
     "load_s": "to load the model",
@@ -83,14 +83,17 @@ def bench(
     if not synthetic:
         make_ready(settings)
 
-    from cosykit.cli.made_up import made_up
     from cosykit.ops import bench as ops
 
     otherwise = ops.ONE_LINE if synthetic else ops.BENCH_TEXT
     workload = ops.Workload(
         given or otherwise, voice=voice, batch=batch, stream=stream, runs=runs
     )
-    open_model = made_up(settings, synthetic, tokens) if synthetic else None
+    open_model = None
+    if synthetic:
+        from cosykit.ops.synthetic import synthetic_model
+
+        open_model = synthetic_model(settings, synthetic, tokens, note)
     result = asdict(ops.bench(settings, workload, open_model))
     stages = result.pop("stages")
     shown = _rounded(result)

@@ -14,6 +14,7 @@ from cosykit.cli.context import (
     invocation_of,
     load_configuration,
 )
+from cosykit.cli.output import note
 
 
 def serve(
@@ -49,7 +50,6 @@ def serve(
 
     Ctrl-C or SIGTERM finishes what runs and stops.
     """
-    from cosykit.cli.made_up import made_up
     from cosykit.cli.opening import make_ready
     from cosykit.server.run import serve as run_server
 
@@ -66,7 +66,9 @@ def serve(
     }
     settings = load_configuration(context, flags).settings
     if synthetic:
-        run_server(settings, made_up(settings, synthetic, tokens))
+        from cosykit.ops.synthetic import synthetic_model
+
+        run_server(settings, synthetic_model(settings, synthetic, tokens, note))
     else:
         make_ready(settings)
         run_server(settings)

@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from cosykit.config.schema import Settings
-from cosykit.convert.synthetic import write_release
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import InputError, ModelLoadError
@@ -20,8 +19,6 @@ from cosykit.hub.bundle import read_bundle
 from cosykit.hub.catalog import find_entry
 from cosykit.hub.progress import Say, silent
 from cosykit.hub.space import require_space
-from cosykit.ops.install import install
-from cosykit.ops.request import Origin, Wish
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
 from cosykit.spec import GRAPHS_VERSION
@@ -84,6 +81,10 @@ def _is_made(settings: Settings, model: str, folder: Path) -> bool:
 
 
 def _make(settings: Settings, model: str, folder: Path, say: Say) -> None:
+    # What converts is imported by the process that converts, and by no other.
+    from cosykit.ops.install import install
+    from cosykit.ops.request import Origin, Wish
+
     runtime, release = settings.runtime, folder / f"{model}-release"
     require_space(folder, _RELEASE_BYTES + _BUNDLE_BYTES, model)
     say(f"Making up the weights of {model}")
@@ -103,6 +104,8 @@ def _make(settings: Settings, model: str, folder: Path, say: Say) -> None:
 
 
 def _write_release(folder: Path) -> None:
+    from cosykit.convert.synthetic import write_release
+
     try:
         write_release(folder, "full")
     except OSError as error:
