@@ -1,7 +1,10 @@
 """Deliver the speech of a command: play it, write it, and tell what was made."""
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from cosykit.cli.output import note, print_json
 from cosykit.errors import ResourceError
@@ -10,9 +13,56 @@ if TYPE_CHECKING:
     from cosykit.audio.file import WrittenAudio
     from cosykit.cli.narration import Narration
     from cosykit.cli.target import Target
+    from cosykit.config import Settings
+    from cosykit.types import SpeechRequest
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write; - is standard output. Its ending gives the format.",
+        show_default="out.wav",
+    ),
+]
+Voice = Annotated[
+    str | None,
+    typer.Option("--voice", "-v", help="Id or name; see `cosykit voices`."),
+]
+Speed = Annotated[float, typer.Option(help="Tempo, 0.25 to 4.")]
+Volume = Annotated[float, typer.Option(help="Gain, 0 to 4.")]
+Format = Annotated[
+    str | None, typer.Option("--format", help="wav, mp3, opus, aac, flac or pcm.")
+]
+SampleRate = Annotated[
+    int | None, typer.Option(help="Samples a second; 0 keeps the model's own.")
+]
+Play = Annotated[bool, typer.Option("--play", help="Play it as well.")]
 
 
-def deliver(
+def speak(
+    settings: "Settings",
+    request: "SpeechRequest",
+    target: "Target",
+    *,
+    play: bool,
+    json: bool,
+) -> None:
+    """Speak a request with a model that can, deliver it and tell what was made.
+
+    Raises:
+        CosykitError: It cannot be spoken, or not be written.
+    """
+    from cosykit.cli.narration import Narration
+    from cosykit.engines.suited import suited
+    from cosykit.synthesis.pipeline import modes_of
+
+    able = suited(settings, modes_of(request), request.voice)
+    narration = Narration(able, request)
+    _tell(narration, target, _deliver(narration, target, play=play), json=json)
+
+
+def _deliver(
     narration: "Narration", target: "Target", *, play: bool
 ) -> "WrittenAudio | None":
     """Have the speech made, played and written, all at the same time."""
@@ -45,7 +95,7 @@ def deliver(
         raise
 
 
-def tell(
+def _tell(
     narration: "Narration",
     target: "Target",
     written: "WrittenAudio | None",

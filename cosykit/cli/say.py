@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
-from cosykit.cli.delivery import deliver, tell
+from cosykit.cli.delivery import (
+    Format,
+    Output,
+    Play,
+    SampleRate,
+    Speed,
+    Voice,
+    Volume,
+    speak,
+)
 from cosykit.cli.language import Spoken, known_language
 from cosykit.cli.recordings import PromptAudio, Seed, read_prompt
 
@@ -20,19 +29,8 @@ def say(
     file: Annotated[
         Path | None, typer.Option("--file", "-f", help="Read the text from a file.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write; - is standard output. Its ending gives the format.",
-            show_default="out.wav",
-        ),
-    ] = None,
-    voice: Annotated[
-        str | None,
-        typer.Option("--voice", "-v", help="Id or name; see `cosykit voices`."),
-    ] = None,
+    output: Output = None,
+    voice: Voice = None,
     language: Spoken = None,
     prompt_audio: PromptAudio = None,
     prompt_text: Annotated[
@@ -41,21 +39,16 @@ def say(
     instruct: Annotated[
         str | None, typer.Option(help="How to say it, for models that follow that.")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Tempo, 0.25 to 4.")] = 1.0,
-    volume: Annotated[float, typer.Option(help="Gain, 0 to 4.")] = 1.0,
-    audio_format: Annotated[
-        str | None,
-        typer.Option("--format", help="wav, mp3, opus, aac, flac or pcm."),
-    ] = None,
-    sample_rate: Annotated[
-        int | None, typer.Option(help="Samples a second; 0 keeps the model's own.")
-    ] = None,
+    speed: Speed = 1.0,
+    volume: Volume = 1.0,
+    audio_format: Format = None,
+    sample_rate: SampleRate = None,
     seed: Seed = None,
     top_p: Annotated[
         float, typer.Option(help="Probability of the tokens to choose from.")
     ] = 0.8,
     top_k: Annotated[int, typer.Option(help="Most speech tokens to choose from.")] = 25,
-    play: Annotated[bool, typer.Option("--play", help="Play it as well.")] = False,
+    play: Play = False,
     json: Json = False,
     model: Model = None,
     models_dir: ModelsDir = None,
@@ -80,9 +73,6 @@ def say(
     prompt = read_prompt(prompt_audio, prompt_text, voice)
 
     # NumPy comes with these; what is above fails without waiting for it.
-    from cosykit.cli.narration import Narration
-    from cosykit.engines.suited import suited
-    from cosykit.synthesis.pipeline import modes_of
     from cosykit.types import Sampling, SpeechRequest
 
     request = SpeechRequest(
@@ -97,6 +87,4 @@ def say(
         sampling=Sampling(top_p=top_p, top_k=top_k),
         whole=target.is_waited_for and not play,
     )
-    settings = suited(loaded.settings, modes_of(request), voice)
-    narration = Narration(settings, request)
-    tell(narration, target, deliver(narration, target, play=play), json=json)
+    speak(loaded.settings, request, target, play=play, json=json)

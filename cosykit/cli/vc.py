@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
-from cosykit.cli.delivery import deliver, tell
+from cosykit.cli.delivery import (
+    Format,
+    Output,
+    Play,
+    SampleRate,
+    Speed,
+    Voice,
+    Volume,
+    speak,
+)
 from cosykit.cli.recordings import PromptAudio, Seed, read_prompt, read_source
 
 
@@ -15,31 +24,15 @@ def vc(
     source: Annotated[
         Path, typer.Argument(help="Recorded speech, in any common format.")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write; - is standard output. Its ending gives the format.",
-            show_default="out.wav",
-        ),
-    ] = None,
-    voice: Annotated[
-        str | None,
-        typer.Option("--voice", "-v", help="Id or name; see `cosykit voices`."),
-    ] = None,
+    output: Output = None,
+    voice: Voice = None,
     prompt_audio: PromptAudio = None,
-    speed: Annotated[float, typer.Option(help="Tempo, 0.25 to 4.")] = 1.0,
-    volume: Annotated[float, typer.Option(help="Gain, 0 to 4.")] = 1.0,
-    audio_format: Annotated[
-        str | None,
-        typer.Option("--format", help="wav, mp3, opus, aac, flac or pcm."),
-    ] = None,
-    sample_rate: Annotated[
-        int | None, typer.Option(help="Samples a second; 0 keeps the model's own.")
-    ] = None,
+    speed: Speed = 1.0,
+    volume: Volume = 1.0,
+    audio_format: Format = None,
+    sample_rate: SampleRate = None,
     seed: Seed = None,
-    play: Annotated[bool, typer.Option("--play", help="Play it as well.")] = False,
+    play: Play = False,
     json: Json = False,
     model: Model = None,
     models_dir: ModelsDir = None,
@@ -62,9 +55,6 @@ def vc(
     prompt = read_prompt(prompt_audio, None, voice)
     speech = read_source(source)
 
-    from cosykit.cli.narration import Narration
-    from cosykit.engines.suited import suited
-    from cosykit.synthesis.pipeline import modes_of
     from cosykit.types import SpeechRequest
 
     request = SpeechRequest(
@@ -77,6 +67,4 @@ def vc(
         seed=seed,
         whole=target.is_waited_for and not play,
     )
-    settings = suited(loaded.settings, modes_of(request), voice)
-    narration = Narration(settings, request)
-    tell(narration, target, deliver(narration, target, play=play), json=json)
+    speak(loaded.settings, request, target, play=play, json=json)
