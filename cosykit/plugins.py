@@ -59,6 +59,19 @@ def load_plugin(group: Group, name: str) -> Callable[..., object]:
     return _import(group, points[0])
 
 
+def misfit(subject: str, opened: object, wanted: str) -> PluginError:
+    """Word the error for a plug-in that opened something else.
+
+    Args:
+        subject: What was to be opened, such as `vocoder 'hift'`.
+        wanted: What its entry point has to return an object with.
+    """
+    return PluginError(
+        f"{subject} gave a {type(opened).__name__}",
+        hint=f"Its entry point has to return an object with {wanted}",
+    )
+
+
 def _import(group: Group, point: EntryPoint) -> Callable[..., object]:
     # A plug-in is foreign code: whatever its import raises is its failure, not ours.
     try:

@@ -1,8 +1,7 @@
 """Open the text front end that the configuration names."""
 
 from cosykit.config.schema import TextSettings
-from cosykit.errors import PluginError
-from cosykit.plugins import load_plugin
+from cosykit.plugins import load_plugin, misfit
 from cosykit.types import TextFrontend
 
 
@@ -14,8 +13,6 @@ def open_text_frontend(settings: TextSettings) -> TextFrontend:
     """
     frontend = load_plugin("cosykit.text_frontends", settings.frontend)(settings)
     if not isinstance(frontend, TextFrontend):
-        raise PluginError(
-            f"text front end {settings.frontend!r} gave a {type(frontend).__name__}",
-            hint="Its entry point has to return an object with a `sentences` method",
-        )
+        subject = f"text front end {settings.frontend!r}"
+        raise misfit(subject, frontend, "a `sentences` method")
     return frontend

@@ -7,10 +7,9 @@ from cosykit.config import Settings, load_settings
 from cosykit.engines.embedded import install_embedded
 from cosykit.engines.fallback import Failure, Rung, best_installed, climb, ladder
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import PluginError
 from cosykit.hub.bundle import read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
-from cosykit.plugins import load_plugin, plugin_names
+from cosykit.plugins import load_plugin, misfit, plugin_names
 from cosykit.spec import LITE
 from cosykit.types import Engine
 
@@ -61,10 +60,7 @@ def _open_engine(model: str, settings: Settings) -> Engine:
         install_embedded(settings.models_dir)
     opened = load_plugin("cosykit.engines", family)(model, settings)
     if not isinstance(opened, Engine):
-        raise PluginError(
-            f"the engine of {model!r} gave a {type(opened).__name__}",
-            hint="Its entry point has to return an object with the methods of Engine",
-        )
+        raise misfit(f"the engine of {model!r}", opened, "the methods of Engine")
     return opened
 
 

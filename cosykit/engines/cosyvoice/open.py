@@ -11,8 +11,8 @@ from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.reading import Reader
 from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
-from cosykit.errors import ModelLoadError, PluginError
-from cosykit.plugins import load_plugin
+from cosykit.errors import ModelLoadError
+from cosykit.plugins import load_plugin, misfit
 from cosykit.runtime.huge_pages import gather_into_huge_pages
 from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.spec import ModelFacts
@@ -105,10 +105,7 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
     name = settings.engine.vocoder
     vocoder = load_plugin("cosykit.vocoders", name)(model, settings)
     if not isinstance(vocoder, Vocoder):
-        raise PluginError(
-            f"vocoder {name!r} gave a {type(vocoder).__name__}",
-            hint="Its entry point has to return an object with the methods of Vocoder",
-        )
+        raise misfit(f"vocoder {name!r}", vocoder, "the methods of Vocoder")
     return vocoder
 
 
