@@ -1,6 +1,7 @@
 """Real servers on free ports, speaking with the example engine or the counting one."""
 
 import logging
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,11 +58,19 @@ class Running:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[Running]:
-    """Run a server in a thread until the block is left."""
+def running(settings: Settings, send_buffer: int = 0) -> Iterator[Running]:
+    """Run a server in a thread until the block is left.
+
+    Args:
+        send_buffer: Bytes that the system holds for a slow reader, so that it cannot
+            swallow a whole answer; 0 leaves them to it.
+    """
     service = SpeechService(settings)
     server = create_server(service)
     with open_listener(ServerSettings(port=0)) as listener:
+        if send_buffer:
+            # Connections have it from the socket that accepts them.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -167,7 +167,7 @@ def test_mended_model_takes_over_and_no_request_is_dropped(
     monkeypatch.setattr(loop_module, "_AHEAD_S", 1.0)
     place.damage("fp32/lm.onnx.data")
     place.hold_repair()
-    with running(place.settings()) as server:
+    with running(place.settings(), send_buffer=32768) as server:
         old = weakref.ref(server.loop.engine)
         answer = said(server)
         assert ways(answer) == (MODEL, "int8")
