@@ -100,6 +100,8 @@ class SpeechRequest:
         sampling: How tokens are chosen, for engines that sample.
         whole: Whether the audio is wanted sentence by sentence, which takes less time
             in all, rather than as soon as some can be heard.
+        client: Who asks; clients share an engine fairly, however much each asks for.
+        priority: Requests of a higher one begin first.
         request_id: Names the request in logs and to `Engine.cancel`.
     """
 
@@ -114,6 +116,8 @@ class SpeechRequest:
     seed: int | None = None
     sampling: Sampling = Sampling()
     whole: bool = False
+    client: str = ""
+    priority: int = 0
     request_id: str = field(default_factory=lambda: uuid4().hex)
 
     def __post_init__(self) -> None:

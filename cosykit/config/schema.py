@@ -16,6 +16,9 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 Schedule = Literal["default", "upstream"]
 Fallback = Literal["cpu", "precision", "lite"]
 LogFormat = Literal["text", "json"]
+CacheStore = Literal["off", "memory", "redis"]
+Auto = Literal["auto"]
+Off = Literal["off"]
 
 
 def _web_address(address: str) -> str:
@@ -113,11 +116,33 @@ class EngineSettings(Section):
         le=100_000,
         description="Most requests that wait; more are refused",
     )
+    start_within_s: float = Field(
+        default=30.0,
+        gt=0,
+        le=86_400,
+        description="Most time until a request begins; refused when it cannot",
+    )
     timeout_s: float = Field(
         default=300.0,
         gt=0,
         le=86_400,
         description="Most time for one request, with waiting",
+    )
+    parallel: Auto | Annotated[int, Field(ge=1, le=256)] = Field(
+        default="auto",
+        description="Threads that speak at once, of models that do not batch",
+    )
+    memory_limit_mb: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Most memory for all loaded models; 0 sets no limit",
+    )
+    unload_after_s: float = Field(
+        default=600.0,
+        ge=0,
+        le=31_536_000,
+        description="When a model that requests named is unloaded; 0 keeps it",
     )
     warm_up: bool = Field(
         default=True, description="Speak once before the server is ready"
@@ -151,6 +176,12 @@ class ServerSettings(Section):
     port: int = Field(
         default=50000, ge=0, le=65535, description="TCP port; 0 takes any free one"
     )
+    grpc_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
+        default="off", description="TCP port of gRPC; 0 takes any free one"
+    )
+    wyoming_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
+        default="off", description="TCP port of Wyoming, for Home Assistant"
+    )
     api_keys: tuple[Annotated[SecretStr, AfterValidator(_api_key)], ...] = Field(
         default=(),
         strict=False,
@@ -161,11 +192,26 @@ class ServerSettings(Section):
         strict=False,
         description="Web origins whose pages may call the server",
     )
+    requests_per_minute_per_key: int = Field(
+        default=0, ge=0, le=10_000_000, description="Most of one key; 0 sets no limit"
+    )
+    requests_per_minute_per_address: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Most of one client address; 0 sets no limit",
+    )
     max_text_chars: int = Field(
         default=4096, ge=1, le=10_000_000, description="Longest text of one request"
     )
     max_body_mb: int = Field(
         default=4, ge=1, le=1024, description="Largest body of one request, in MiB"
+    )
+    silence_s: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        description="When a connection that sends no request is closed",
     )
     grace_s: float = Field(
         default=20.0,
@@ -182,6 +228,33 @@ class AudioSettings(Section):
     sample_rate: Annotated[int, AfterValidator(_sample_rate)] = Field(
         default=0,
         description="Samples a second; 0 keeps the engine's own",
+    )
+
+
+class CacheSettings(Section):
+    """Finished speech that is kept, to be given again."""
+
+    store: CacheStore = Field(
+        default="memory", description="Where finished speech is kept"
+    )
+    size_mb: int = Field(
+        default=64, ge=1, le=1_000_000, description="Most memory for it"
+    )
+    keep_s: float = Field(
+        default=86_400.0,
+        ge=0,
+        le=31_536_000,
+        description="How long it is kept; 0 sets no limit",
+    )
+    redis_url: SecretStr = Field(
+        default=SecretStr("redis://127.0.0.1:6379/0"),
+        description="Address of the Redis server",
+    )
+    redis_timeout_ms: int = Field(
+        default=100,
+        ge=1,
+        le=60_000,
+        description="How long Redis is waited for before one goes on without it",
     )
 
 
@@ -255,6 +328,7 @@ class Settings(Section):
     engine: EngineSettings = EngineSettings()
     server: ServerSettings = ServerSettings()
     audio: AudioSettings = AudioSettings()
+    cache: CacheSettings = CacheSettings()
     text: TextSettings = TextSettings()
     hub: HubSettings = HubSettings()
     log: LogSettings = LogSettings()
