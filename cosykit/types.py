@@ -1,6 +1,6 @@
 """The values that pass through the house and the protocols of its seams."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 from uuid import uuid4
@@ -19,10 +19,13 @@ Language = Literal["zh", "en", "ja", "yue", "ko"]
 Gender = Literal["female", "male"]
 
 SPEED_RANGE = (0.25, 4.0)
+PITCH_RANGE = (0.5, 2.0)
 VOLUME_RANGE = (0.0, 4.0)
 SEED_RANGE = (0, 2**32 - 1)
 TOP_P_RANGE = (0.01, 1.0)
 TOP_K_RANGE = (1, 4096)
+MOST_PRONUNCIATIONS = 200
+"""In one request."""
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
@@ -91,7 +94,10 @@ class SpeechRequest:
             the text's language.
         language: Overrides the detected main language of the text.
         speed: Tempo, 0.25 to 4; 1 is the voice's own.
+        pitch: What the voice's own pitch is multiplied by, 0.5 to 2.
         volume: Gain, 0 to 4; 1 leaves the level as it is.
+        pronunciations: Readings of words, as `text.pronunciations` has them, which
+            they come before; for front ends that know of readings.
         instructions: How to say it, for engines that follow instructions.
         prompt: A recording whose voice to speak with instead, for engines that clone.
         source: Recorded speech to say again in the voice, in place of a text, for
@@ -109,7 +115,9 @@ class SpeechRequest:
     voice: str | None = None
     language: Language | None = None
     speed: float = 1.0
+    pitch: float = 1.0
     volume: float = 1.0
+    pronunciations: Mapping[str, str] = field(default_factory=dict)
     instructions: str | None = None
     prompt: Recording | None = None
     source: Recording | None = None
@@ -124,10 +132,20 @@ class SpeechRequest:
         """Check the ranges.
 
         Raises:
-            InputError: Speed, volume or seed is out of range.
+            InputError: A number is out of range, or there are too many readings.
         """
-        _check_range("speed", self.speed, *SPEED_RANGE)
+        _check_range("pitch", self.pitch, *PITCH_RANGE)
+        # An engine speaks slower by as much as the pitch is higher, see `pipeline`.
+        slowest, fastest = (limit * self.pitch for limit in SPEED_RANGE)
+        slowest, fastest = max(slowest, SPEED_RANGE[0]), min(fastest, SPEED_RANGE[1])
+        _check_range("speed", self.speed, slowest, fastest)
         _check_range("volume", self.volume, *VOLUME_RANGE)
+        if len(self.pronunciations) > MOST_PRONUNCIATIONS:
+            raise InputError(
+                f"there are {len(self.pronunciations)} pronunciations",
+                hint=f"Send at most {MOST_PRONUNCIATIONS} with a request",
+                param="pronunciations",
+            )
         if self.seed is not None:
             _check_range("seed", self.seed, *SEED_RANGE)
 

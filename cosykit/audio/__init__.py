@@ -8,6 +8,7 @@
 | `play`     | `play`: through a player that is on the machine                        |
 | `decode`   | `decode_audio`: any common file to mono samples, safely                |
 | `level`    | `Limiter`, `apply_gain`, `fade_edges`                                  |
+| `pitch`    | `PitchShifter`: a stream at another pitch                              |
 | `resample` | `Resampler`: a stream at another sample rate                           |
 | `codec`    | under `Encoder`: FFmpeg's codecs and plain samples                     |
 | `pcm`      | under `Encoder`: 16-bit samples and the WAV header                     |

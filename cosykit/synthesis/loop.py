@@ -18,7 +18,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 
 from cosykit.errors import BusyError, CosykitError, DeadlineError
-from cosykit.synthesis.pipeline import Finishing, check_abilities
+from cosykit.synthesis.pipeline import Finishing, check_abilities, for_engine
 from cosykit.synthesis.turns import TakingTurns
 from cosykit.types import AudioChunk, BatchEngine, Engine, Progress, SpeechRequest
 
@@ -166,8 +166,8 @@ class Loop:
     def _admit(self, request: SpeechRequest) -> _Job:
         check_abilities(self.engine, request)
         job = _Job(
-            request,
-            Finishing(self.engine.sample_rate, request.volume),
+            for_engine(request),
+            Finishing(self.engine.sample_rate, request.volume, request.pitch),
             time.monotonic() + self._timeout_s,
             asyncio.get_running_loop(),
         )

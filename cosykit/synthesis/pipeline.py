@@ -1,14 +1,18 @@
 """The way from a request to finished audio, the same for every engine and protocol.
 
-    request ─▶ engine (text ─▶ … ─▶ waveform, piece by piece) ─▶ volume ─▶ limiter
+    request ─▶ engine (text ─▶ … ─▶ waveform, piece by piece) ─▶ finishing
 
 The engine speaks; what every engine needs afterwards is done here.
 """
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
+
 from cosykit.audio.level import Limiter, apply_gain
+from cosykit.audio.pitch import PitchShifter
 from cosykit.errors import InputError
 from cosykit.spec import SPECS, Mode
 from cosykit.types import AudioChunk, Engine, SpeechRequest, VoiceKeeper
@@ -82,27 +86,40 @@ def unable(model: str, mode: Mode) -> InputError:
     )
 
 
+def for_engine(request: SpeechRequest) -> SpeechRequest:
+    """Ask an engine for the tempo that the finishing makes another pitch of."""
+    if request.pitch == 1:
+        return request
+    return replace(request, speed=request.speed / request.pitch, pitch=1.0)
+
+
 class Finishing:
     """Finishes the audio of one request: peaks below full scale, no sample lost.
+
+        chunks ─▶ volume ─▶ pitch ─▶ limiter ─▶ chunks
 
     Args:
         sample_rate: Samples a second of the chunks.
         volume: Gain.
+        pitch: What frequencies are multiplied by, see `for_engine`.
     """
 
-    def __init__(self, sample_rate: int, volume: float) -> None:
+    def __init__(self, sample_rate: int, volume: float, pitch: float = 1.0) -> None:
         self._sample_rate = sample_rate
         self._volume = volume
+        self._shifter = PitchShifter(pitch)
         self._limiter = Limiter(sample_rate)
 
     def process(self, chunk: AudioChunk) -> AudioChunk:
         """Finish a chunk; its last few milliseconds come with the next."""
         louder = apply_gain(chunk.samples, self._volume)
-        return AudioChunk(self._limiter.process(louder), chunk.sample_rate, chunk.text)
+        shifted = self._shifter.process(louder)
+        return AudioChunk(self._limiter.process(shifted), chunk.sample_rate, chunk.text)
 
     def finish(self) -> AudioChunk | None:
         """Give what is left at the end, if anything is."""
-        tail = self._limiter.finish()
+        last = self._limiter.process(self._shifter.finish())
+        tail = np.concatenate([last, self._limiter.finish()])
         return AudioChunk(tail, self._sample_rate) if tail.size else None
 
 
@@ -113,8 +130,8 @@ def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
         InputError: The request cannot be spoken; raised before the first chunk.
     """
     check_abilities(engine, request)
-    finishing = Finishing(engine.sample_rate, request.volume)
-    for chunk in engine.synthesize(request):
+    finishing = Finishing(engine.sample_rate, request.volume, request.pitch)
+    for chunk in engine.synthesize(for_engine(request)):
         yield finishing.process(chunk)
     if tail := finishing.finish():
         yield tail

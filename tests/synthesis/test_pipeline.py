@@ -1,0 +1,89 @@
+"""What every engine's audio goes through, on an engine that hums."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from cosykit.errors import InputError
+from cosykit.synthesis.pipeline import speak
+from cosykit.types import (
+    AudioChunk,
+    Capabilities,
+    EngineInfo,
+    Samples,
+    SpeechRequest,
+    Voice,
+)
+
+RATE = 24_000
+
+
+class Hummer:
+    """Hums at 200 Hz for a second, at a tempo of 1, in chunks of a size."""
+
+    info = EngineInfo("hummer", provider="cpu", precision="fp32", threads=1)
+    sample_rate = RATE
+    capabilities = Capabilities()
+
+    def __init__(self, chunk: int = RATE // 7, level: float = 0.3) -> None:
+        self._chunk, self._level = chunk, level
+
+    def voices(self) -> Sequence[Voice]:
+        return ()
+
+    def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
+        time = np.arange(round(RATE / request.speed)) / RATE
+        sound = self._level * np.sin(2 * np.pi * 200 * time)
+        for start in range(0, sound.size, self._chunk):
+            piece = sound[start : start + self._chunk]
+            yield AudioChunk(piece.astype(np.float32), RATE)
+
+    def cancel(self, request_id: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def heard(engine: Hummer, *, pitch: float, speed: float = 1.0) -> Samples:
+    request = SpeechRequest("hum", pitch=pitch, speed=speed)
+    return np.concatenate([chunk.samples for chunk in speak(engine, request)])
+
+
+def frequency_of(samples: Samples) -> float:
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
+    return float(spectrum.argmax() * RATE / samples.size)
+
+
+@pytest.mark.parametrize(
+    ("pitch", "speed"), [(1.5, 1.0), (0.5, 1.0), (2.0, 0.5), (0.5, 2.0), (1.25, 2.0)]
+)
+def test_pitch_moves_and_the_tempo_is_as_asked(pitch: float, speed: float) -> None:
+    samples = heard(Hummer(), pitch=pitch, speed=speed)
+    assert frequency_of(samples) == pytest.approx(200 * pitch, abs=3)
+    assert samples.size == pytest.approx(RATE / speed, abs=2)
+
+
+def test_pitch_is_the_same_however_the_engine_cuts_its_audio() -> None:
+    whole = heard(Hummer(10 * RATE), pitch=1.5)
+    np.testing.assert_array_equal(heard(Hummer(77), pitch=1.5), whole)
+
+
+def test_peaks_of_another_pitch_stay_below_full_scale() -> None:
+    samples = heard(Hummer(level=1.0), pitch=1.37)
+    assert 0.9 < np.abs(samples).max() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("speed", "pitch"), [(1.0, 2.1), (1.0, 0.4), (0.4, 2.0), (3.0, 0.5), (0.25, 1.001)]
+)
+def test_impossible_pitch_is_refused(speed: float, pitch: float) -> None:
+    with pytest.raises(InputError, match="out of range"):
+        SpeechRequest("hum", speed=speed, pitch=pitch)
+
+
+def test_too_many_pronunciations_are_refused() -> None:
+    readings = {f"word{number}": "sound" for number in range(201)}
+    with pytest.raises(InputError, match="201 pronunciations"):
+        SpeechRequest("hum", pronunciations=readings)
