@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from cosykit.errors import CosykitError, InputError, NotFoundError
-from cosykit.server import convert, openai, status, tts, voices
+from cosykit.server import convert, openai, status, tts, upstream, voices
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
@@ -26,6 +26,7 @@ OPERATIONS: Sequence[Operation] = (
     *tts.OPERATIONS,
     *voices.OPERATIONS,
     *convert.OPERATIONS,
+    *upstream.OPERATIONS,
     *status.OPERATIONS,
 )
 

@@ -57,7 +57,10 @@ def _describe(operation: Operation) -> JsonObject:
     if operation.body:
         described["requestBody"] = {
             "required": True,
-            "content": _json(operation.body),
+            "content": {
+                body_type: {"schema": _reference(operation.body)}
+                for body_type in operation.body_types
+            },
         }
     names = re.findall(r"{(\w+)}", operation.path)
     if names:
@@ -89,9 +92,10 @@ def _failures(operation: Operation) -> JsonObject:
     if operation.body or "{" in operation.path:
         meanings["404"] = "There is no such voice or model"
     if operation.body:
-        meanings["400"] = "A field is missing, unknown or wrong"
+        wrong_field = str(operation.failure.wrong_field_status)
+        meanings[wrong_field] = "A field is missing, unknown or wrong"
         meanings["413"] = "The body is too large"
-        meanings["415"] = "The body is not declared as JSON"
+        meanings["415"] = f"The body is not {' or '.join(operation.body_types)}"
         meanings["504"] = "The speech was not finished in time"
     failures: JsonObject = {}
     for status, meaning in sorted(meanings.items()):
@@ -106,5 +110,8 @@ def _failures(operation: Operation) -> JsonObject:
 
 
 def _json(model: type[BaseModel]) -> JsonObject:
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    return {"application/json": {"schema": schema}}
+    return {"application/json": {"schema": _reference(model)}}
+
+
+def _reference(model: type[BaseModel]) -> JsonObject:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}

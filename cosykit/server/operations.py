@@ -3,9 +3,9 @@
 import asyncio
 import hmac
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -43,7 +43,13 @@ SampleRate = Annotated[
 
 
 class Failure(BaseModel):
-    """What a protocol answers when something fails."""
+    """What a protocol answers when something fails.
+
+    Attributes:
+        wrong_field_status: Status where a field is missing, unknown or wrong.
+    """
+
+    wrong_field_status: ClassVar[int] = 400
 
     @classmethod
     @abstractmethod
@@ -58,7 +64,10 @@ class Failure(BaseModel):
             headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
         if isinstance(error, AccessError):
             headers["WWW-Authenticate"] = "Bearer"
-        return JSONResponse(cls.of(error).model_dump(), error.http_status, headers)
+        status = error.http_status
+        if status == InputError.http_status:
+            status = cls.wrong_field_status
+        return JSONResponse(cls.of(error).model_dump(), status, headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,8 @@ class Operation:
 
     Attributes:
         failure: The protocol's own shape of an error.
-        body: Model of the request's JSON body, if it has one.
+        body: Model of the request's body, if it has one.
+        body_types: What the body may be declared as.
         answer: Model of the JSON answer, if it is one.
         media_types: What the answer may be besides.
         statuses: Statuses of the answer; others are failures.
@@ -80,6 +90,7 @@ class Operation:
     handler: Handler
     failure: type[Failure]
     body: type[BaseModel] | None = None
+    body_types: Sequence[str] = ("application/json",)
     answer: type[BaseModel] | None = None
     media_types: Sequence[str] = field(default=())
     statuses: Sequence[int] = (200,)
@@ -151,20 +162,26 @@ async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
             else "no content type",
             hint="Send JSON with the header 'Content-Type: application/json'",
         )
-    return _validated(await _bounded_body(request, limit_mb << 20), model)
+    body = b"".join([part async for part in bounded_body(request, limit_mb)])
+    return _validated(body, model)
 
 
-async def _bounded_body(request: Request, limit_bytes: int) -> bytes:
-    body = bytearray()
+async def bounded_body(request: Request, limit_mb: int) -> AsyncGenerator[bytes]:
+    """Read a body, part by part.
+
+    Raises:
+        TooLargeError: It is longer than the limit.
+    """
+    size_bytes = 0
     async for part in request.stream():
-        body += part
-        if len(body) > limit_bytes:
+        size_bytes += len(part)
+        if size_bytes > limit_mb << 20:
             raise TooLargeError(
-                f"the body is longer than {limit_bytes >> 20} MiB",
+                f"the body is longer than {limit_mb} MiB",
                 hint="Send less text or a shorter recording, or raise "
                 "server.max_body_mb",
             )
-    return bytes(body)
+        yield part
 
 
 def _validated(body: bytes, model: type[Body]) -> Body:
@@ -175,10 +192,10 @@ def _validated(body: bytes, model: type[Body]) -> Body:
             f"the body is not UTF-8 at byte {error.start}", hint="Encode it as UTF-8"
         ) from error
     except ValidationError as error:
-        raise _field_error(error) from error
+        raise field_error(error) from error
 
 
-def _field_error(error: ValidationError) -> InputError:
+def field_error(error: ValidationError) -> InputError:
     """Tell the first wrong field; fixing it shows the next."""
     first = error.errors(include_url=False, include_input=False)[0]
     message = first["msg"][0].lower() + first["msg"][1:]

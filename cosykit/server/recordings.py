@@ -115,6 +115,24 @@ def _decode(content: str, field: str, transcript: str) -> Recording:
             hint="Encode the bytes of an audio file",
             param=field,
         ) from error
+    return _read(audio, field, transcript)
+
+
+async def uploaded(audio: bytes, field: str, transcript: str = "") -> Recording:
+    """Decode a recording that came as it is, off the event loop.
+
+    Args:
+        audio: An audio file.
+        field: The name that it has in the request, for messages.
+        transcript: What is said in it.
+
+    Raises:
+        InputError: It is no audio.
+    """
+    return await asyncio.to_thread(partial(_read, audio, field, transcript))
+
+
+def _read(audio: bytes, field: str, transcript: str) -> Recording:
     try:
         return read_recording(audio, transcript)
     except CosykitError as error:
