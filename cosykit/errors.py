@@ -136,6 +136,13 @@ class BusyError(CosykitError):
         self.retry_after_s = retry_after_s
 
 
+class RateLimitError(BusyError):
+    """A client asks more often than it may; try again later."""
+
+    http_status = 429
+    code = "rate_limit_exceeded"
+
+
 class DeadlineError(BusyError):
     """The request was not finished within `engine.timeout_s`."""
 

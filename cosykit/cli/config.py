@@ -48,9 +48,13 @@ def _plain_values(loaded: "LoadedSettings") -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
+    from cosykit.config.schema import Section
+
+    if isinstance(value, Section):
+        return {name: _plain(inner) for name, inner in value}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, str | int | float | bool | dict):
+    if isinstance(value, str | int | float | bool | dict | None):
         return value
     return str(value)  # a path, or a secret, which masks itself
 

@@ -4,10 +4,11 @@ A flag wins over the `COSYKIT_*` environment, that over the file, that over the 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from types import UnionType
+from typing import Literal, Union, get_origin
 
 from pydantic import ValidationError
 
@@ -160,16 +161,31 @@ def _validate(name: str, given: _Given, problems: list[str]) -> object:
         owner = key.owner.model_validate({key.name: given.value}, strict=strict)
     except ValidationError as error:
         outer: Steps = (key.section,) if key.section else ()
-        for detail in error.errors(include_url=False, include_context=False):
-            steps = (*outer, *detail["loc"])
-            shown = _explain(key, detail["msg"], detail["input"])
+        for place, message, wrong in _details(key, error):
+            steps = (*outer, *place)
+            shown = _with_value(key, message, wrong)
             problems.append(f"{given.place(steps)}: {dotted(steps)} {shown}")
         return None
     value: object = getattr(owner, key.name)
     return value
 
 
-def _explain(key: Key, message: str, value: object) -> str:
+def _details(key: Key, error: ValidationError) -> Sequence[tuple[Steps, str, object]]:
+    """List what is wrong: where, in our words, and the value."""
+    found = [
+        (detail["loc"], _in_our_words(detail["type"], detail["msg"]), detail["input"])
+        for detail in error.errors(include_url=False, include_context=False)
+    ]
+    if get_origin(key.field.annotation) not in (Union, UnionType):
+        return found
+    # One for each kind of value that it might have been.
+    kinds = [message.removeprefix("must be ") for _, message, _ in found]
+    return [((key.name,), f"must be {' or '.join(kinds)}", found[0][2])]
+
+
+def _in_our_words(kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return "is unknown"
     for tail in (", unable to", " for <class"):
         message = message.partition(tail)[0]
     for opening, ours in (
@@ -177,12 +193,16 @@ def _explain(key: Key, message: str, value: object) -> str:
         ("Input should have ", "must have "),
         ("String should ", "must "),
         ("Value error, ", ""),
+        ("Field required", "is missing"),
         ("Input ", ""),
     ):
         if message.startswith(opening):
-            message = ours + message.removeprefix(opening)
-            break
-    if key.name == "api_keys" or isinstance(value, dict | list | tuple):
+            return ours + message.removeprefix(opening)
+    return message
+
+
+def _with_value(key: Key, message: str, value: object) -> str:
+    if key.name in ("api_keys", "redis_url") or isinstance(value, dict | list | tuple):
         return message
     return f"{message}, not {_show(value)}"
 

@@ -1,10 +1,18 @@
 """Every setting: its name, type, default, bounds and meaning."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+)
 
 from cosykit.audio.formats import SAMPLE_RATES, AudioFormat
 
@@ -42,12 +50,27 @@ def _is_web_address(address: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _api_key(key: SecretStr) -> SecretStr:
+def _secret(key: SecretStr) -> SecretStr:
     text = key.get_secret_value()
     # A key travels in an `Authorization: Bearer` header.
     if not (text and text.isascii() and text.isprintable()) or " " in text:
         raise ValueError("must be printable ASCII characters without spaces")
     return key
+
+
+def _one_line(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError("must be printable characters on one line")
+    return name
+
+
+def _proxy(address: str) -> str:
+    if address != "*":
+        try:
+            ip_network(address)
+        except ValueError as error:
+            raise ValueError("must be *, an IP address or a network") from error
+    return address
 
 
 def _sample_rate(rate: int) -> int:
@@ -69,6 +92,36 @@ class Section(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False
     )
+
+
+class ApiKey(Section):
+    """A key that clients may show; written as plain text where it is only that.
+
+    Attributes:
+        name: What logs and the engine's sharing call who shows it; empty for nothing.
+        priority: Requests of a higher one begin first.
+        requests_per_minute: Most of this key; 0 sets no limit, None takes
+            `server.requests_per_minute_per_key`.
+    """
+
+    key: Annotated[SecretStr, AfterValidator(_secret)]
+    name: Annotated[str, AfterValidator(_one_line)] = Field(default="", max_length=64)
+    priority: int = Field(default=0, ge=-100, le=100)
+    requests_per_minute: int | None = Field(default=None, ge=0, le=10_000_000)
+
+
+def _api_key(written: object) -> object:
+    if isinstance(written, str):
+        return ApiKey(key=_secret(SecretStr(written)))
+    if not isinstance(written, dict | ApiKey):
+        raise ValueError("must be a key, or a key with its name")
+    return written
+
+
+def _distinct(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
+    if len({key.key.get_secret_value() for key in keys}) < len(keys):
+        raise ValueError("must not hold a key twice")
+    return keys
 
 
 class RuntimeSettings(Section):
@@ -182,7 +235,10 @@ class ServerSettings(Section):
     wyoming_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
         default="off", description="TCP port of Wyoming, for Home Assistant"
     )
-    api_keys: tuple[Annotated[SecretStr, AfterValidator(_api_key)], ...] = Field(
+    api_keys: Annotated[
+        tuple[Annotated[ApiKey, BeforeValidator(_api_key)], ...],
+        AfterValidator(_distinct),
+    ] = Field(
         default=(),
         strict=False,
         description="Keys that clients must show; none lets all in",
@@ -191,6 +247,11 @@ class ServerSettings(Section):
         default=(),
         strict=False,
         description="Web origins whose pages may call the server",
+    )
+    trusted_proxies: tuple[Annotated[str, AfterValidator(_proxy)], ...] = Field(
+        default=("127.0.0.1", "::1"),
+        strict=False,
+        description="Proxies that are believed whom they speak for (X-Forwarded-For)",
     )
     requests_per_minute_per_key: int = Field(
         default=0, ge=0, le=10_000_000, description="Most of one key; 0 sets no limit"

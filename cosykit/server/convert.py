@@ -5,8 +5,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cosykit.audio.formats import FORMATS, AudioFormat
+from cosykit.server.admission import Client
 from cosykit.server.openai_shapes import ErrorAnswer
-from cosykit.server.operations import Name, Operation, SampleRate, read_body
+from cosykit.server.operations import (
+    Name,
+    Operation,
+    SampleRate,
+    client_of,
+    read_body,
+)
 from cosykit.server.recordings import EncodedAudio, PromptFields, Seed, decoded, naming
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
@@ -37,13 +44,16 @@ async def convert(request: Request, service: SpeechService) -> Response:
     """Handle `POST /v1/audio/convert`."""
     settings = service.settings
     body = await read_body(request, ConversionBody, settings.server.max_body_mb)
-    speech = await while_connected(request.receive, _start(body, service))
+    starting = _start(body, client_of(request), service)
+    speech = await while_connected(request.receive, starting)
     return AudioResponse(
         speech.pieces(), speech.media_type, speech.headers, settings.engine.timeout_s
     )
 
 
-async def _start(body: ConversionBody, service: SpeechService) -> EncodedSpeech:
+async def _start(
+    body: ConversionBody, client: Client, service: SpeechService
+) -> EncodedSpeech:
     speech_request = SpeechRequest(
         "",
         voice=body.voice,
@@ -52,6 +62,8 @@ async def _start(body: ConversionBody, service: SpeechService) -> EncodedSpeech:
         prompt=await body.prompt(),
         source=await decoded(body.audio, "audio"),
         seed=body.seed,
+        client=client.name,
+        priority=client.priority,
     )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     with naming({"prompt": "prompt_audio", "source": "audio"}):

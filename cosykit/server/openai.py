@@ -14,13 +14,14 @@ from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import FORMATS
 from cosykit.errors import CosykitError, NotFoundError
+from cosykit.server.admission import Client
 from cosykit.server.openai_shapes import (
     ErrorAnswer,
     ModelList,
     ModelObject,
     SpeechBody,
 )
-from cosykit.server.operations import Operation, check_length, read_body
+from cosykit.server.operations import Operation, check_length, client_of, read_body
 from cosykit.server.recordings import naming
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
@@ -41,7 +42,9 @@ async def speak(request: Request, service: SpeechService) -> Response:
     body = await read_body(request, SpeechBody, settings.server.max_body_mb)
     with naming(_FIELDS):
         check_length(body.input, settings.server.max_text_chars)
-        speech = await while_connected(request.receive, _start(body, service))
+        speech = await while_connected(
+            request.receive, _start(body, client_of(request), service)
+        )
     if body.stream_format == "sse":
         pieces, media_type = _events(speech, len(body.input)), "text/event-stream"
     else:
@@ -50,7 +53,9 @@ async def speak(request: Request, service: SpeechService) -> Response:
     return AudioResponse(pieces, media_type, speech.headers, patience_s)
 
 
-async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
+async def _start(
+    body: SpeechBody, client: Client, service: SpeechService
+) -> EncodedSpeech:
     await check_model(body.model, service)
     can = (await service.loaded()).engine.capabilities
     speech_request = SpeechRequest(
@@ -64,6 +69,8 @@ async def _start(body: SpeechBody, service: SpeechService) -> EncodedSpeech:
         prompt=await body.prompt(body.prompt_text),
         seed=body.seed,
         sampling=body.sampling,
+        client=client.name,
+        priority=client.priority,
     )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     return await start_speech(service, speech_request, out)
@@ -148,6 +155,7 @@ OPERATIONS = (
         list_models,
         ErrorAnswer,
         answer=ModelList,
+        counted=False,
     ),
     Operation(
         "GET",
@@ -156,6 +164,7 @@ OPERATIONS = (
         show_model,
         ErrorAnswer,
         answer=ModelObject,
+        counted=False,
     ),
     Operation(
         "GET",
@@ -164,5 +173,6 @@ OPERATIONS = (
         list_models,
         ErrorAnswer,
         answer=ModelList,
+        counted=False,
     ),
 )

@@ -8,10 +8,12 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field
 
 from cosykit.audio.formats import AudioFormat
-from cosykit.errors import CosykitError, InputError
+from cosykit.errors import CosykitError, InputError, RateLimitError
 from cosykit.server.operations import STRICT, Failure, Name, SampleRate
 from cosykit.server.recordings import CloningFields
 from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language
+
+ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
 
 
 class VoiceId(BaseModel):
@@ -65,7 +67,7 @@ class ErrorObject(BaseModel):
     """
 
     message: str
-    type: Literal["invalid_request_error", "server_error"]
+    type: ErrorType
     param: str | None
     code: str
 
@@ -78,11 +80,15 @@ class ErrorAnswer(Failure):
     @classmethod
     def of(cls, error: CosykitError) -> Self:
         """Word an error."""
-        is_input = isinstance(error, InputError)
+        kind: ErrorType = "server_error"
+        if isinstance(error, InputError):
+            kind = "invalid_request_error"
+        elif isinstance(error, RateLimitError):
+            kind = "rate_limit_error"
         return cls(
             error=ErrorObject(
                 message=str(error),
-                type="invalid_request_error" if is_input else "server_error",
+                type=kind,
                 param=error.param,
                 code=error.code,
             )

@@ -87,6 +87,8 @@ def _failures(operation: Operation) -> JsonObject:
     meanings = {"default": "Any other failure"}
     if operation.guarded:
         meanings["401"] = "The API key is missing or wrong"
+    if operation.guarded and operation.counted:
+        meanings["429"] = "The key or the address asks too often: try again later"
     if operation.guarded and (operation.body or operation.answer):
         meanings["503"] = "The model is not available, or too busy: try again later"
     if operation.body or "{" in operation.path:
@@ -103,7 +105,7 @@ def _failures(operation: Operation) -> JsonObject:
             "description": meaning,
             "content": _json(operation.failure),
         }
-        if status in ("503", "504"):
+        if status in ("429", "503", "504"):
             failure["headers"] = _RETRY_AFTER
         failures[status] = failure
     return failures

@@ -1,7 +1,7 @@
 """A route as data: the app is built from it, and so is the OpenAPI document."""
 
 import asyncio
-import hmac
+import math
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import SAMPLE_RATES
-from cosykit.config.schema import ServerSettings
 from cosykit.errors import (
     AccessError,
     BusyError,
@@ -21,6 +20,7 @@ from cosykit.errors import (
     TooLargeError,
     UnsupportedMediaError,
 )
+from cosykit.server.admission import Client
 from cosykit.server.service import SpeechService
 
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
@@ -61,7 +61,7 @@ class Failure(BaseModel):
         """Answer with an error."""
         headers = {}
         if isinstance(error, BusyError):
-            headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
+            headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
         if isinstance(error, AccessError):
             headers["WWW-Authenticate"] = "Bearer"
         status = error.http_status
@@ -82,6 +82,8 @@ class Operation:
         media_types: What the answer may be besides.
         statuses: Statuses of the answer; others are failures.
         guarded: Whether an API key is asked for where keys are configured.
+        counted: Whether it counts towards the rates of keys and addresses, as what
+            makes work does; looking around does not.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -95,12 +97,13 @@ class Operation:
     media_types: Sequence[str] = field(default=())
     statuses: Sequence[int] = (200,)
     guarded: bool = True
+    counted: bool = True
 
     async def answer_to(self, request: Request, service: SpeechService) -> Response:
         """Handle a request; expected failures become answers."""
         try:
             if self.guarded:
-                check_key(request, service.settings.server)
+                request.state.client = self._admitted(request, service)
             return await self.handler(request, service)
         except CosykitError as error:
             service.note_failure(error)
@@ -110,26 +113,20 @@ class Operation:
             closing = BusyError("the server is closing", hint="Try again later")
             return self.failure.answer(closing)
 
+    def _admitted(self, request: Request, service: SpeechService) -> Client:
+        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+        key = shown.strip() if scheme.lower() == "bearer" else None
+        address = request.client.host if request.client else ""
+        if self.counted:
+            return service.admission.admit(key, address)
+        return service.admission.recognise(key, address)
 
-def check_key(request: Request, server: ServerSettings) -> None:
-    """Make sure that the request bears one of the configured API keys.
 
-    Raises:
-        AccessError: It does not.
-    """
-    if not server.api_keys:
-        return
-    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-    # Every key is compared, in constant time: timing tells nothing about them.
-    matches = [
-        hmac.compare_digest(shown.strip().encode(), key.get_secret_value().encode())
-        for key in server.api_keys
-    ]
-    if scheme.lower() != "bearer" or not any(matches):
-        raise AccessError(
-            "the API key is missing or wrong",
-            hint="Send the header 'Authorization: Bearer <key>'",
-        )
+def client_of(request: Request) -> Client:
+    """Tell who asks, of a guarded operation."""
+    client = request.state.client
+    assert isinstance(client, Client)
+    return client
 
 
 def check_length(text: str, max_chars: int) -> None:

@@ -89,9 +89,12 @@ class _Server(uvicorn.Server):
 
 def create_server(service: SpeechService) -> uvicorn.Server:
     """Put the application behind uvicorn."""
+    proxies = service.settings.server.trusted_proxies
     return _Server(
         uvicorn.Config(
             create_app(service),
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips="*" if "*" in proxies else list(proxies),
             http="h11",
             ws="none",
             log_config=None,

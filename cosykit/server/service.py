@@ -14,6 +14,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.open import load, load_again
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
@@ -22,6 +23,9 @@ from cosykit.synthesis.loop import Loop
 from cosykit.types import BatchEngine, Language, SpeechRequest
 
 _log = logging.getLogger(__name__)
+
+AUTO = "auto"
+"""Names the configured model in a request."""
 
 State = Literal["loading", "warming", "ready", "failed"]
 Result = TypeVar("Result")
@@ -46,6 +50,7 @@ class SpeechService:
         open_model: Loads the model; None takes the one of the settings.
 
     Attributes:
+        admission: Who is let in.
         failure: Why it cannot.
         measuring: Where recordings are measured.
         is_loading: Whether a thread is busy loading a model.
@@ -61,6 +66,7 @@ class SpeechService:
         self._on_failure = on_failure
         self._open_model = open_model or partial(load, None)
         self.metrics = Metrics()
+        self.admission = Admission(settings.server)
         engine = settings.engine
         self.measuring = OneAtATime(engine.queue_size, engine.timeout_s)
         self.state: State = "loading"
@@ -106,10 +112,14 @@ class SpeechService:
         return (await self._serving()).loop
 
     @asynccontextmanager
-    async def hold(self) -> AsyncGenerator[Serving]:
-        """Wait for the model, and keep it even if a better one takes over.
+    async def hold(self, model: str = AUTO) -> AsyncGenerator[Serving]:
+        """Wait for a model, and keep it even if a better one takes over.
+
+        Args:
+            model: As requests name it, see `start_speech`.
 
         Raises:
+            NotFoundError: There is no such model.
             CosykitError: It cannot be loaded, or not in time.
         """
         async with self._exchange.hold(await self._serving()) as serving:

@@ -13,7 +13,7 @@ from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
 from cosykit.server.beside import in_thread
 from cosykit.server.exchange import Serving
-from cosykit.server.service import SpeechService
+from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import check_abilities, listen
 from cosykit.types import Engine, SpeechRequest
@@ -50,12 +50,13 @@ class EncodedSpeech:
     """
 
     def __init__(
-        self, service: SpeechService, request: SpeechRequest, out: Output
+        self, service: SpeechService, request: SpeechRequest, out: Output, model: str
     ) -> None:
         self.sample_rate = 0
         self.duration_s = 0.0
         self._service = service
         self._out = out
+        self._model = model
         self._encoded = self._encode(request)
         self._first = b""
         self._serving: Serving | None = None
@@ -129,7 +130,7 @@ class EncodedSpeech:
 
     async def _encode(self, request: SpeechRequest) -> AsyncGenerator[bytes]:
         """Yield non-empty pieces."""
-        async with self._service.hold() as serving:
+        async with self._service.hold(self._model) as serving:
             self._serving = serving
             await self._listen(serving.loop.engine, request)
             async with aclosing(self._encoded_by(serving.loop, request)) as pieces:
@@ -170,14 +171,18 @@ class EncodedSpeech:
 
 
 async def start_speech(
-    service: SpeechService, request: SpeechRequest, out: Output
+    service: SpeechService, request: SpeechRequest, out: Output, model: str = AUTO
 ) -> EncodedSpeech:
     """Speak a request up to its first piece of encoded audio.
+
+    Args:
+        model: An installed model, which is loaded if need be; `auto` and OpenAI's
+            names are the configured one.
 
     Raises:
         CosykitError: The request cannot be spoken, or not now.
     """
-    speech = EncodedSpeech(service, request, out)
+    speech = EncodedSpeech(service, request, out, model)
     await speech.start()
     return speech
 

@@ -115,5 +115,6 @@ OPERATIONS = (
         metrics,
         ErrorAnswer,
         media_types=("text/plain",),
+        counted=False,
     ),
 )

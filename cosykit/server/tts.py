@@ -10,12 +10,14 @@ from starlette.responses import Response
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
+from cosykit.server.admission import Client
 from cosykit.server.operations import (
     Failure,
     Name,
     Operation,
     SampleRate,
     check_length,
+    client_of,
     read_body,
 )
 from cosykit.server.recordings import CloningFields
@@ -77,12 +79,15 @@ async def speak(request: Request, service: SpeechService) -> Response:
     server = service.settings.server
     body = await read_body(request, TtsBody, server.max_body_mb)
     check_length(body.text, server.max_text_chars)
-    speech, audio = await while_connected(request.receive, _spoken(body, service))
+    speaking = _spoken(body, client_of(request), service)
+    speech, audio = await while_connected(request.receive, speaking)
     content = await asyncio.to_thread(_written, _answered(speech), audio)
     return Response(content, headers=speech.headers, media_type="application/json")
 
 
-async def _spoken(body: TtsBody, service: SpeechService) -> tuple[EncodedSpeech, bytes]:
+async def _spoken(
+    body: TtsBody, client: Client, service: SpeechService
+) -> tuple[EncodedSpeech, bytes]:
     """Speak all of it."""
     out = Output.chosen(body.format, body.sample_rate, service.settings.audio)
     speech_request = SpeechRequest(
@@ -95,6 +100,8 @@ async def _spoken(body: TtsBody, service: SpeechService) -> tuple[EncodedSpeech,
         seed=body.seed,
         sampling=body.sampling,
         whole=True,
+        client=client.name,
+        priority=client.priority,
     )
     speech = await start_speech(service, speech_request, out)
     return speech, await speech.whole()

@@ -142,6 +142,7 @@ OPERATIONS = (
         list_voices,
         ErrorAnswer,
         answer=VoiceList,
+        counted=False,
     ),
     Operation(
         "POST",

@@ -40,6 +40,18 @@ def test_api_keys_are_masked(
     assert outcome.out.count("********") >= 2
 
 
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_name_of_a_key_is_shown_but_not_the_key(
+    run: Run, folder: Path, flags: tuple[str, ...]
+) -> None:
+    (folder / "cosykit.yaml").write_text(
+        "server:\n  api_keys: [{key: hush, name: Anna, priority: 2}]\n"
+    )
+    outcome = run("config", *flags)
+    assert "Anna" in outcome.out
+    assert "hush" not in outcome.out
+
+
 def test_wrong_configuration_ends_with_code_3(run: Run, folder: Path) -> None:
     (folder / "cosykit.yaml").write_text("server:\n  prot: 1\n")
     outcome = run("config")

@@ -45,7 +45,7 @@ def test_values_of_every_shape_are_read(tmp_path: Path) -> None:
     assert settings.engine.timeout_s == 20.0
     assert not settings.engine.warm_up
     assert settings.server.port == 0
-    assert [key.get_secret_value() for key in settings.server.api_keys] == ["one", "2"]
+    assert [k.key.get_secret_value() for k in settings.server.api_keys] == ["one", "2"]
     assert settings.server.cors_origins == ("*",)
     assert settings.text.pronunciations == {
         "重庆": "chong2 qing4",
@@ -135,6 +135,20 @@ def test_misplaced_key_is_named_with_the_right_one(
             "2: text.pronunciations must give a reading for each word; "
             "one of them is empty",
         ),
+        (
+            "engine: {parallel: some}\n",
+            "1: engine.parallel must be 'auto' or a valid integer, not 'some'",
+        ),
+        (
+            "server: {grpc_port: 70000}\n",
+            "1: server.grpc_port must be 'off' or less than or equal to 65535, "
+            "not 70000",
+        ),
+        (
+            "server:\n  trusted_proxies: [10.0.0.0/8, me]\n",
+            "2: server.trusted_proxies[1] must be *, an IP address or a network, "
+            "not 'me'",
+        ),
     ],
 )
 def test_impossible_value_is_named_with_line_and_key(
@@ -147,6 +161,34 @@ def test_api_key_is_not_shown_when_it_is_refused(tmp_path: Path) -> None:
     message = failure(tmp_path, "server:\n  api_keys: ['top secret']\n")
     assert "server.api_keys[0] must be printable ASCII" in message
     assert "top secret" not in message
+
+
+def test_api_key_may_have_a_name_a_priority_and_a_limit(tmp_path: Path) -> None:
+    text = "server:\n  api_keys: [a, {key: b, name: Anna, requests_per_minute: 4}]\n"
+    plain, named = load(tmp_path, text).settings.server.api_keys
+    assert (plain.name, plain.priority, plain.requests_per_minute) == ("", 0, None)
+    assert named.key.get_secret_value() == "b"
+    assert (named.name, named.priority, named.requests_per_minute) == ("Anna", 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("[{name: Anna}]", "[0].key is missing"),
+        ("[a, {key: hush, nmae: Anna}]", "[1].nmae is unknown"),
+        ("[{key: 'hush hush'}]", "[0].key must be printable ASCII characters without "),
+        ('[{key: a, name: "b\\nc"}]', "[0].name must be printable characters on one "),
+        ("[{key: a, priority: much}]", "[0].priority must be a valid integer"),
+        ("[5]", "[0] must be a key, or a key with its name"),
+        ("[hush, {key: hush}]", " must not hold a key twice"),
+    ],
+)
+def test_wrong_api_key_is_named_without_being_shown(
+    tmp_path: Path, keys: str, message: str
+) -> None:
+    told = failure(tmp_path, f"server:\n  api_keys: {keys}\n")
+    assert told.startswith(f"cosykit.yaml:2: server.api_keys{message}")
+    assert "hush" not in told
 
 
 def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:

@@ -66,7 +66,10 @@ def test_environment_text_becomes_values(tmp_path: Path) -> None:
             "COSYKIT_RUNTIME_THREADS": "",
         },
     ).settings
-    assert [k.get_secret_value() for k in settings.server.api_keys] == ["one", "two"]
+    assert [k.key.get_secret_value() for k in settings.server.api_keys] == [
+        "one",
+        "two",
+    ]
     assert settings.engine.warm_up is False
     assert settings.engine.timeout_s == 1.5
     assert settings.text.pronunciations == {"重庆": "chong2 qing4", "A": "/e/"}

@@ -107,12 +107,13 @@ def test_document_describes_failures_in_the_shape_of_each_protocol(
     document = client.get("/openapi.json").json()
     for path, shape in (("/v1/audio/speech", "ErrorAnswer"), ("/v1/tts", "TtsAnswer")):
         responses = document["paths"][path]["post"]["responses"]
-        statuses = {"400", "401", "404", "413", "415", "503", "504", "default"}
+        statuses = {"400", "401", "404", "413", "415", "429", "503", "504", "default"}
         assert set(responses) == statuses | {"200"}
         for status in statuses:
             schema = responses[status]["content"]["application/json"]["schema"]
             assert schema == {"$ref": f"#/components/schemas/{shape}"}
-        assert "Retry-After" in responses["503"]["headers"]
+        for status in ("429", "503", "504"):
+            assert "Retry-After" in responses[status]["headers"]
     assert "503" in document["paths"]["/ready"]["get"]["responses"]
     named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document)))
     assert named == set(document["components"]["schemas"])
