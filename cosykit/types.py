@@ -358,6 +358,24 @@ class VoiceKeeper(Protocol):
         """
 
 
+@runtime_checkable
+class Repeatable(Protocol):
+    """Knows when two requests would be spoken alike, so that one answers both.
+
+    An `Engine` may be one too. Any thread may call it at any time.
+    """
+
+    def identity(self, request: SpeechRequest) -> bytes:
+        """Digest all that shapes the audio of a request: the model, the voice, the text.
+
+        Two requests without a seed, of an engine that samples, are alike too.
+
+        Raises:
+            InputError: The text cannot be spoken.
+            NotFoundError: The voice does not exist.
+        """
+
+
 Mel = NDArray[np.float32]
 """Log mel spectrogram, shape (mels, frames)."""
 
@@ -437,4 +455,16 @@ class TextFrontend(Protocol):
 
         Raises:
             InputError: Nothing in the text can be spoken.
+        """
+
+
+@runtime_checkable
+class PronouncingFrontend(TextFrontend, Protocol):
+    """Reads words of a request as the request says."""
+
+    def with_pronunciations(self, readings: Mapping[str, str]) -> TextFrontend:
+        """Give a front end that knows more readings, which come before its own.
+
+        Raises:
+            InputError: One of them cannot be used.
         """

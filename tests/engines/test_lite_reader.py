@@ -35,3 +35,11 @@ def test_mandarin_and_english_are_loaded_ahead(
     assert all(each.phonemes for each in reader.sentences("今天好。Good day.", None))
     with pytest.raises(TypeError):
         list(reader.sentences("こんにちは。", None))
+
+
+def test_readings_of_a_request_are_heard(reader: Reader) -> None:
+    (usual,) = reader.sentences("重庆。", None)
+    (asked,) = reader.sentences("重庆。", None, {"重庆": "zhong4 qing4"})
+    assert usual.phonemes != asked.phonemes
+    (expected,) = reader.sentences("众庆。", None)
+    assert asked.phonemes == expected.phonemes.replace(" ", "")

@@ -102,6 +102,7 @@ class Preparing:
                     request.text,
                     request.language,
                     tagged=_is_foreign(voice),
+                    pronunciations=request.pronunciations,
                 )
             )
         return speech

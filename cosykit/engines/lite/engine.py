@@ -77,7 +77,9 @@ class LiteEngine:
             raise ModelLoadError("the engine is closed", hint="Load the model again")
         language = request.language or main_language(request.text)
         voice = find_voice(VOICES, request.voice, language)
-        sentences = self._reader.sentences(request.text, request.language)
+        sentences = self._reader.sentences(
+            request.text, request.language, request.pronunciations
+        )
         cancellation = session.cancellation()
         speaker = Speaker(session, voice, request.speed, cancellation)
         with self._lock:

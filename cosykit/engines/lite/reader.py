@@ -1,9 +1,11 @@
 """Texts to the phonemes that the embedded voice speaks, sentence by sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from cosykit.engines.lite.pieces import PhonemeSentence
 from cosykit.synthesis.text.phonemes import Phonemizer
+from cosykit.synthesis.text.told import told
 from cosykit.types import Language, TextFrontend
 
 # Takes the tables and the rules of both languages to be read.
@@ -21,14 +23,20 @@ class Reader:
         self._phonemizer = Phonemizer()
 
     def sentences(
-        self, text: str, language: Language | None
+        self,
+        text: str,
+        language: Language | None,
+        pronunciations: Mapping[str, str] = MappingProxyType({}),
     ) -> Iterator[PhonemeSentence]:
         """Check the text at once, then phonemise sentence by sentence as needed.
 
+        Args:
+            pronunciations: Readings of words that come before those of the front end.
+
         Raises:
-            InputError: The text cannot be spoken.
+            InputError: The text cannot be spoken, or a reading not be used.
         """
-        sentences = self._frontend.sentences(text, language)
+        sentences = told(self._frontend, pronunciations).sentences(text, language)
         spoken = (
             PhonemeSentence(
                 self._phonemizer.phonemes(sentence),

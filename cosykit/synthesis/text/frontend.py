@@ -7,10 +7,11 @@ letters are. The user's readings pass through as held characters, see `pronuncia
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from types import MappingProxyType
 
 from cosykit.config.schema import TextSettings
-from cosykit.errors import InputError
+from cosykit.errors import ConfigError, InputError
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.language import main_language_of_clean, spans, zones
 from cosykit.synthesis.text.pronunciations import Pronunciations
@@ -45,6 +46,23 @@ class StandardFrontend:
     ) -> None:
         self._normalizes = normalize
         self._pronunciations = Pronunciations(pronunciations)
+
+    def with_pronunciations(self, readings: Mapping[str, str]) -> "StandardFrontend":
+        """Give a front end that knows more readings, which come before its own.
+
+        Raises:
+            InputError: One of them cannot be used.
+        """
+        knowing = copy(self)
+        try:
+            knowing._pronunciations = Pronunciations(readings, self._pronunciations)
+        except ConfigError as error:
+            raise InputError(
+                error.message.removeprefix("text."),
+                hint=error.hint,
+                param="pronunciations",
+            ) from error
+        return knowing
 
     def sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
         """Turn raw text into sentences that lose and repeat nothing.

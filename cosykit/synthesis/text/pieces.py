@@ -5,14 +5,16 @@
 Source: cosyvoice/cli/frontend.py CosyVoiceFrontEnd.text_normalize, in purpose
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.errors import InputError
 from cosykit.synthesis.text.balance import Stretch, balanced
 from cosykit.synthesis.text.frontend import nothing_to_speak
 from cosykit.synthesis.text.korean import korean_sentences
@@ -20,10 +22,12 @@ from cosykit.synthesis.text.language import LANGUAGE_TAG, is_korean, main_langua
 from cosykit.synthesis.text.marks import HeldMarks, has_marks, has_words
 from cosykit.synthesis.text.punctuation import closed, joined, plain
 from cosykit.synthesis.text.sentences import split_sentences
+from cosykit.synthesis.text.told import told
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
-from cosykit.types import Language, Sentence, TextFrontend
+from cosykit.types import Language, Sentence, Span, TextFrontend
 
 _WHISPER = WhisperTokenizer()
+_NO_READINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class TextTokenizer(Protocol):
@@ -68,24 +72,33 @@ class TextPieces:
         self._normalizes = normalizes
 
     def cut(
-        self, text: str, language: Language | None = None, *, tagged: bool = False
+        self,
+        text: str,
+        language: Language | None = None,
+        *,
+        tagged: bool = False,
+        pronunciations: Mapping[str, str] = _NO_READINGS,
     ) -> Sequence[TextPiece]:
         """Cut a text into pieces that lose and repeat nothing, at least one.
 
         A text with marks for the model, see `marks`, is cut and otherwise left alone;
-        each of its pieces begins with the language tag that is in force there.
+        each of its pieces begins with the language tag that is in force there. Pinyin
+        of the user's own is written in characters that are read so.
 
         Args:
             language: The main language; None detects it.
             tagged: Whether a text without marks gets a tag of its language, for voices
-                that were recorded in another.
+                were recorded in another.
+            pronunciations: Readings that come before those of the front end.
 
         Raises:
-            InputError: Nothing in the text can be spoken.
+            InputError: Nothing in the text can be spoken, or a reading not be used.
         """
         if has_marks(text):
             return list(self._left_alone(text))
-        pieces = balanced(_closed(self._sentences(text, language)), self._size)
+        _check_written(pronunciations)
+        sentences = self._sentences(text, language, pronunciations)
+        pieces = balanced(_closed(sentences), self._size)
         tag = f"<|{language or main_language(text)}|>" if tagged else ""
         return [self._piece(piece, tag) for piece in pieces]
 
@@ -100,9 +113,14 @@ class TextPieces:
         sentences = _closed(self._sentences(text, language))
         return reduce(joined, (sentence.text for sentence in sentences))
 
-    def _sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
+    def _sentences(
+        self,
+        text: str,
+        language: Language | None,
+        pronunciations: Mapping[str, str] = _NO_READINGS,
+    ) -> Sequence[Sentence]:
         if language != "ko" and not is_korean(text):
-            return self._frontend.sentences(text, language)
+            return told(self._frontend, pronunciations).sentences(text, language)
         sentences = korean_sentences(text, normalize=self._normalizes)
         if not sentences:
             raise nothing_to_speak()
@@ -127,9 +145,30 @@ class TextPieces:
 def _closed(sentences: Sequence[Sentence]) -> Iterator[Stretch]:
     """Punctuate sentences, the last one of each paragraph with a full stop."""
     for number, sentence in enumerate(sentences, 1):
-        text = plain(sentence.text)
+        text = plain("".join(map(_written, sentence.spans)))
         is_last = sentence.ends_paragraph or number == len(sentences)
         yield Stretch(closed(text) if is_last else text, sentence.ends_paragraph)
+
+
+def _written(span: Span) -> str:
+    """Write a stretch so that a model reads it as it is to be read."""
+    if span.reading is None or span.language != "zh" or span.reading.startswith("/"):
+        return span.text
+    # Its tables are needed only now.
+    from cosykit.synthesis.text.mandarin.homophones import homophones
+
+    return homophones(span.text, span.reading)
+
+
+def _check_written(pronunciations: Mapping[str, str]) -> None:
+    """Refuse readings that cannot be written in letters or characters."""
+    for word, reading in pronunciations.items():
+        if reading.strip().startswith("/"):
+            raise InputError(
+                f"the model reads letters, not the phonemes of {word!r}",
+                hint="Write pinyin, or other text to speak instead",
+                param="pronunciations",
+            )
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The user's own readings: `text.pronunciations` of the configuration.
+"""The user's own readings: those of the configuration, and those of a request.
 
 | word     | value               | what happens                                      |
 |----------|---------------------|---------------------------------------------------|
@@ -18,7 +18,7 @@ from cosykit.synthesis.text.clean import plain_characters
 from cosykit.synthesis.text.mandarin.pinyin import Syllable, parse_reading
 from cosykit.synthesis.text.markup import URL
 from cosykit.synthesis.text.scripts import HAN, KANA, is_speakable
-from cosykit.types import Language, Span
+from cosykit.types import MOST_PRONUNCIATIONS, Language, Span
 
 _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile(f"[{KANA}]")
@@ -27,7 +27,7 @@ _TONE = re.compile("[a-zü:][1-5]|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘ�
 _LATIN = re.compile("[A-Za-z0-9]")
 # First character of the private planes that `scripts` sets aside for each language.
 _HELD_FROM: Mapping[Language, int] = {"zh": 0xF0000, "ja": 0xF8000, "en": 0x100000}
-_MOST_READINGS = 0x8000 - 2
+_MOST_READINGS = 0x8000 - 2 - MOST_PRONUNCIATIONS
 
 
 class Pronunciations:
@@ -35,20 +35,25 @@ class Pronunciations:
 
     Args:
         readings: Words and how to say them.
+        base: More of them, which the others come before.
 
     Raises:
         ConfigError: A word or a reading cannot be used.
     """
 
-    def __init__(self, readings: Mapping[str, str]) -> None:
+    def __init__(
+        self, readings: Mapping[str, str], base: "Pronunciations | None" = None
+    ) -> None:
         if len(readings) > _MOST_READINGS:
             raise ConfigError(
                 f"text.pronunciations has {len(readings)} words",
                 hint=f"Keep at most {_MOST_READINGS}",
             )
-        self._held: dict[str, Span] = {}
-        self._spoken: dict[str, str] = {}
-        self._spoken_in_any_case: dict[str, str] = {}
+        self._held: dict[str, Span] = dict(base._held) if base else {}
+        self._spoken: dict[str, str] = dict(base._spoken) if base else {}
+        self._spoken_in_any_case: dict[str, str] = (
+            dict(base._spoken_in_any_case) if base else {}
+        )
         for key, value in readings.items():
             word = plain_characters(key).strip()
             if not any(map(str.isalnum, word)):

@@ -2,8 +2,10 @@
 
 import pytest
 
-from cosykit.errors import ConfigError
+from cosykit.errors import ConfigError, InputError
 from cosykit.synthesis.text.frontend import StandardFrontend
+from cosykit.synthesis.text.told import told
+from cosykit.types import Language, Sentence, Span
 
 
 def spans(readings: dict[str, str], text: str) -> list[tuple[str, str | None]]:
@@ -114,3 +116,33 @@ def test_too_many_readings_are_refused() -> None:
     readings = {f"w{number}": "x" for number in range(40_000)}
     with pytest.raises(ConfigError, match="40000 words"):
         StandardFrontend(pronunciations=readings)
+
+
+def test_readings_of_a_request_come_before_those_of_the_configuration() -> None:
+    configured = StandardFrontend(
+        pronunciations={"重庆": "chong2 qing4", "行长": "hang2 zhang3"}
+    )
+    asked = told(configured, {"重庆": "zhong4 qing4"})
+    for frontend, reading in ((asked, "zhong4 qing4"), (configured, "chong2 qing4")):
+        (sentence,) = frontend.sentences("重庆行长", "zh")
+        found = [(span.text, span.reading) for span in sentence.spans]
+        assert found == [("重庆", reading), ("行长", "hang2 zhang3")]
+
+
+def test_unusable_reading_of_a_request_is_the_requests_fault() -> None:
+    with pytest.raises(InputError, match="pronunciations: the reading of '重庆'"):
+        told(StandardFrontend(), {"重庆": "chong2"})
+
+
+class Plain:
+    """A front end of somebody else."""
+
+    def sentences(self, text: str, language: Language | None) -> list[Sentence]:
+        return [Sentence((Span(text, "en"),))]
+
+
+def test_front_end_that_takes_no_readings_is_not_told_any() -> None:
+    plain = Plain()
+    assert told(plain, {}) is plain
+    with pytest.raises(InputError, match="takes no pronunciations"):
+        told(plain, {"a": "b"})

@@ -165,3 +165,18 @@ def test_marked_text_loses_nothing(text: str) -> None:
     spoken = "".join(texts_of(marked))
     without_tags = re.sub(r"<\|(?:zh|en|ja|yue|ko)\|>", "", marked)
     assert letters(spoken) == letters(without_tags)
+
+
+def test_pinyin_is_written_in_characters_that_are_read_so() -> None:
+    (piece,) = PIECES.cut("我在重庆。", pronunciations={"重庆": "zhong4 qing4"})
+    assert piece.text == "我在众庆。"
+
+
+def test_words_spoken_instead_are_written_instead() -> None:
+    (piece,) = PIECES.cut("我用SQL。", pronunciations={"SQL": "sequel"})
+    assert piece.text == "我用sequel。"
+
+
+def test_phonemes_are_refused_where_letters_are_read() -> None:
+    with pytest.raises(InputError, match="not the phonemes of 'SQL'"):
+        PIECES.cut("我用SQL。", pronunciations={"SQL": "/sˈikwəl/"})

@@ -12,6 +12,7 @@ Importing pypinyin itself costs 57 MB and 0.25 s; these tables cost 8 MB and 0.0
 """
 
 import re
+from collections.abc import Iterator
 from importlib.resources import files
 from sys import intern
 
@@ -42,6 +43,14 @@ class Lexicon:
     def character(self, char: str) -> Syllable:
         """Return the usual reading of a character."""
         return syllable(self._characters.get(char) or self._characters[UNREADABLE])
+
+    def readings(self) -> Iterator[tuple[str, str]]:
+        """Give all characters with each reading that they have, alone or in words."""
+        yield from self._characters.items()
+        for word, reading in self._words.items():
+            spoken = reading.split()
+            if len(spoken) == len(word):
+                yield from zip(word, spoken, strict=True)
 
     def word(self, word: str) -> tuple[Syllable, ...] | None:
         """Return the reading of a word; None where its characters tell it."""
