@@ -57,6 +57,30 @@ def bench(
     tokens: Annotated[
         int, typer.Option(min=1, help="Speech tokens a request of it; 50 are 1 s.")
     ] = 200,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            help="Load a server with so many users at once; 1,4,16 for several levels.",
+            metavar="USERS",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="How long each level of a load lasts.")
+    ] = 30.0,
+    url: Annotated[
+        str, typer.Option(help="Load this server instead of one that is started.")
+    ] = "",
+    api_key: Annotated[str, typer.Option(help="Key of that server.")] = "",
+    repeat: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of texts that come again.")
+    ] = 0.0,
+    direct: Annotated[
+        bool, typer.Option("--direct", help="Load the engine, without a server.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write a load test to NAME.json and .png."),
+    ] = None,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,
@@ -80,8 +104,25 @@ def bench(
         "engine.batch_size": batch if batch > 1 else None,
     }
     settings = load_configuration(context, flags).settings
-    if not synthetic:
+    if not (synthetic or url):
         make_ready(settings)
+    if load:
+        from cosykit.cli.load import LoadOptions, bench_load
+
+        options = LoadOptions(
+            load,
+            seconds,
+            address=url,
+            api_key=api_key,
+            voice=voice,
+            repeated=repeat,
+            direct=direct,
+            synthetic=synthetic,
+            tokens=tokens,
+            output=output,
+        )
+        bench_load(settings, options, as_json=json)
+        return
 
     from cosykit.ops import bench as ops
 

@@ -23,6 +23,7 @@ from cosykit.cli.install import install
 from cosykit.cli.models import models
 from cosykit.cli.say import say
 from cosykit.cli.serve import serve
+from cosykit.cli.tune import tune
 from cosykit.cli.vc import vc
 from cosykit.cli.voices import voices
 from cosykit.errors import ResourceError
@@ -33,7 +34,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (say, vc, serve, install, convert, models, doctor, bench, config):
+for command in (
+    *(say, vc, serve, install, convert, models),
+    *(doctor, bench, tune, config),
+):
     app.command()(command)
 app.add_typer(voices, name="voices")
 

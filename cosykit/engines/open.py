@@ -55,7 +55,7 @@ def _climbed(rungs: Sequence[Rung]) -> Synthesizer:
 
 
 def _open_engine(model: str, settings: Settings) -> Engine:
-    family = _engine_of(model, settings.models_dir)
+    family = engine_of(model, settings.models_dir)
     if model == LITE.id and read_bundle(settings.models_dir, model) is None:
         install_embedded(settings.models_dir)
     opened = load_plugin("cosykit.engines", family)(model, settings)
@@ -73,12 +73,17 @@ def choose_model(requested: str, models_dir: Path) -> str:
     """
     if requested == "auto":
         return best_installed(models_dir)
-    _engine_of(requested, models_dir)
+    engine_of(requested, models_dir)
     return requested
 
 
-def _engine_of(model: str, models_dir: Path) -> str:
-    """Name the engine plug-in of a model: its family's, or one of the model's name."""
+def engine_of(model: str, models_dir: Path) -> str:
+    """Name the engine plug-in of a model: its family's, or one of the model's name.
+
+    Raises:
+        NotFoundError: No catalogue, plug-in or folder in `models_dir` has the model.
+        ModelLoadError: It is of the user's own and its manifest cannot be read.
+    """
     if model not in CATALOG and model in plugin_names("cosykit.engines"):
         return model
     return spec_of(models_dir, model).family
