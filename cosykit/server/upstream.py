@@ -8,6 +8,7 @@ the method of `cli/cosyvoice.py`.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self
@@ -17,8 +18,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cosykit.errors import CosykitError, InputError
+from cosykit.server.admission import Client
 from cosykit.server.forms import FORM_TYPES, read_form
-from cosykit.server.operations import STRICT, Failure, Name, Operation, check_length
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    Name,
+    Operation,
+    check_length,
+    client_of,
+)
 from cosykit.server.recordings import Transcript, naming, uploaded
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
@@ -180,13 +189,19 @@ async def infer(
     """Handle one of the routes."""
     body = await read_form(request, form, service.settings.server.max_body_mb)
     with naming(_FIELDS):
-        speech = await while_connected(request.receive, _start(body, service))
+        speech = await while_connected(
+            request.receive, _start(body, client_of(request), service)
+        )
     patience_s = service.settings.engine.timeout_s
     return AudioResponse(speech.pieces(), speech.media_type, speech.headers, patience_s)
 
 
-async def _start(form: InferenceForm, service: SpeechService) -> EncodedSpeech:
-    speech_request = await form.request()
+async def _start(
+    form: InferenceForm, client: Client, service: SpeechService
+) -> EncodedSpeech:
+    speech_request = replace(
+        await form.request(), client=client.name, priority=client.priority
+    )
     check_length(speech_request.text, service.settings.server.max_text_chars)
     return await start_speech(service, speech_request, await _output(service))
 
