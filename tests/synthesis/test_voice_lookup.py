@@ -1,5 +1,7 @@
 """Voices are found by id, name and alias, in the language of the text."""
 
+from dataclasses import replace
+
 import pytest
 
 from cosykit.engines.lite.voices import VOICES
@@ -25,6 +27,11 @@ from cosykit.types import Language
         ("onyx", "zh", "zm_yunxi"),
         ("Echo", "en", "am_michael"),
         ("onyx", "ja", "zm_yunxi"),
+        ("longxiaochun", "zh", "zf_xiaoxiao"),
+        ("longxiaochun_v2", "en", "af_heart"),
+        ("longanyang", "zh", "zm_yunxi"),
+        ("LongCheng_v3.5", "en", "am_michael"),
+        ("loongstella", "ja", "jf_alpha"),
     ],
 )
 def test_voice_is_found(name: str | None, language: Language, expected: str) -> None:
@@ -34,6 +41,22 @@ def test_voice_is_found(name: str | None, language: Language, expected: str) -> 
 def test_unknown_voice_names_the_nearest_and_all() -> None:
     with pytest.raises(NotFoundError, match=r"Did you mean af_heart\?.*jf_alpha"):
         find_voice(VOICES, "af_hart", "en")
+
+
+@pytest.mark.parametrize("name", ["long", "long voice", "xlongwan", "longwan_v"])
+def test_name_that_only_looks_hosted_is_unknown(name: str) -> None:
+    with pytest.raises(NotFoundError):
+        find_voice(VOICES, name, "zh")
+
+
+def test_voice_that_has_a_hosted_name_keeps_it() -> None:
+    own = replace(VOICES[1], id="longxiaochun", name="Own")
+    assert find_voice([*VOICES, own], "longxiaochun", "zh") is own
+
+
+def test_hosted_name_goes_to_any_voice_where_none_is_of_its_gender() -> None:
+    only = replace(VOICES[1], gender=None)
+    assert find_voice([only], "longxiaochun", "zh") is only
 
 
 def test_ids_and_names_are_unique() -> None:
