@@ -10,14 +10,13 @@ from cosykit.types import Gender
 
 _HOSTED = re.compile(r"(loo?ng[a-z]+)(?:_v\d+(?:\.\d+)?)?", re.I)
 
-_MALE = frozenset(
-    "longanchong longanlang longanlufeng longanyang longanyue longanyun longanzhi"
-    " longbaizhi longcheng longfei longhan longhao longjielidou longlaobo longlaotie"
-    " longnan longniuniu longsanshu longshange longshao longshu longshuo longtian"
-    " longxiang longxiaocheng longyichen longyingcui longyingxun longze longzhe"
-    " loongandy loongdavid loongeric loongjihun loongluca loongtomoya loongyuuma"
-    "".split()
-)
+_MALE = """
+longanchong longanlang longanlufeng longanyang longanyue longanyun longanzhi
+longbaizhi longcheng longfei longhan longhao longjielidou longlaobo longlaotie
+longnan longniuniu longsanshu longshange longshao longshu longshuo longtian
+longxiang longxiaocheng longyichen longyingcui longyingxun longze longzhe
+loongandy loongdavid loongeric loongjihun loongluca loongtomoya loongyuuma
+"""
 
 
 def hosted_gender(name: str) -> Gender | None:
@@ -25,4 +24,4 @@ def hosted_gender(name: str) -> Gender | None:
     hosted = _HOSTED.fullmatch(name)
     if hosted is None:
         return None
-    return "male" if hosted[1].lower() in _MALE else "female"
+    return "male" if hosted[1].lower() in _MALE.split() else "female"
