@@ -18,6 +18,8 @@ bug and is left to fly.
 | 130       | interrupted by Ctrl-C                                |                   |
 """
 
+import math
+
 
 class CosykitError(Exception):
     """An expected failure.
@@ -134,6 +136,11 @@ class BusyError(CosykitError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+
+    @property
+    def retry_after(self) -> str:
+        """Whole seconds, as protocols tell them."""
+        return str(max(1, math.ceil(self.retry_after_s)))
 
 
 class RateLimitError(BusyError):

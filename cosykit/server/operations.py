@@ -1,7 +1,6 @@
 """A route as data: the app is built from it, and so is the OpenAPI document."""
 
 import asyncio
-import math
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -61,7 +60,7 @@ class Failure(BaseModel):
         """Answer with an error."""
         headers = {}
         if isinstance(error, BusyError):
-            headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
+            headers["Retry-After"] = error.retry_after
         if isinstance(error, AccessError):
             headers["WWW-Authenticate"] = "Bearer"
         status = error.http_status

@@ -75,10 +75,12 @@ class RequestLog:
 
 
 def _request_id(scope: Scope) -> str:
-    """Take the client's own id where it is harmless, else make one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id":
-            given: str = value.decode("latin-1")
-            if _SAFE_ID.fullmatch(given):
-                return given
-    return uuid4().hex
+            return safe_id(value.decode("latin-1"))
+    return safe_id("")
+
+
+def safe_id(given: str) -> str:
+    """Take the client's own id where it is harmless, else make one."""
+    return given if _SAFE_ID.fullmatch(given) else uuid4().hex
