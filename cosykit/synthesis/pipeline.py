@@ -13,9 +13,9 @@ import numpy as np
 
 from cosykit.audio.level import Limiter, apply_gain
 from cosykit.audio.pitch import PitchShifter
-from cosykit.errors import InputError
+from cosykit.errors import CosykitError, InputError
 from cosykit.spec import SPECS, Mode
-from cosykit.types import AudioChunk, Engine, SpeechRequest, VoiceKeeper
+from cosykit.types import AudioChunk, Engine, Samples, SpeechRequest, VoiceKeeper
 
 _LACKS: Mapping[Mode, str] = MappingProxyType(
     {
@@ -111,7 +111,12 @@ class Finishing:
         self._limiter = Limiter(sample_rate)
 
     def process(self, chunk: AudioChunk) -> AudioChunk:
-        """Finish a chunk; its last few milliseconds come with the next."""
+        """Finish a chunk; its last few milliseconds come with the next.
+
+        Raises:
+            CosykitError: The model computed no sound.
+        """
+        _check_sound(chunk.samples)
         louder = apply_gain(chunk.samples, self._volume)
         shifted = self._shifter.process(louder)
         return AudioChunk(self._limiter.process(shifted), chunk.sample_rate, chunk.text)
@@ -123,11 +128,22 @@ class Finishing:
         return AudioChunk(tail, self._sample_rate) if tail.size else None
 
 
+def _check_sound(samples: Samples) -> None:
+    """Refuse what is not a number, which a device would play as noise or not at all."""
+    if not np.isfinite(samples).all():
+        raise CosykitError(
+            "the model computed no sound but numbers that are none (NaN)",
+            hint="Try again; if that does not help, try another runtime.precision or "
+            "run: cosykit doctor",
+        )
+
+
 def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
     """Synthesize a request.
 
     Raises:
         InputError: The request cannot be spoken; raised before the first chunk.
+        CosykitError: The model computed no sound.
     """
     check_abilities(engine, request)
     finishing = Finishing(engine.sample_rate, request.volume, request.pitch)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from cosykit.errors import InputError
+from cosykit.errors import CosykitError, InputError
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import (
     AudioChunk,
@@ -73,6 +73,21 @@ def test_pitch_is_the_same_however_the_engine_cuts_its_audio() -> None:
 def test_peaks_of_another_pitch_stay_below_full_scale() -> None:
     samples = heard(Hummer(level=1.0), pitch=1.37)
     assert 0.9 < np.abs(samples).max() < 1.0
+
+
+@pytest.mark.parametrize("sample", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_never_heard(sample: float) -> None:
+    class Broken(Hummer):
+        def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
+            good, bad, *_ = super().synthesize(request)
+            yield good
+            bad.samples[100] = sample
+            yield bad
+
+    chunks = speak(Broken(), SpeechRequest("hum"))
+    assert np.isfinite(next(chunks).samples).all()
+    with pytest.raises(CosykitError, match="NaN"):
+        next(chunks)
 
 
 @pytest.mark.parametrize(
