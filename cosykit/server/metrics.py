@@ -55,6 +55,21 @@ class Metrics:
             buckets=_FACTORS,
             registry=self.registry,
         )
+        self.cache_hits = Counter(
+            "cosykit_cache_hits",
+            "Requests answered with speech that was made before",
+            registry=self.registry,
+        )
+        self.cache_misses = Counter(
+            "cosykit_cache_misses",
+            "Requests whose speech was looked for and had to be made",
+            registry=self.registry,
+        )
+        self.cache_failures = Counter(
+            "cosykit_cache_failures",
+            "Times that Redis did not do what the cache asked of it",
+            registry=self.registry,
+        )
         memory = Gauge(
             "cosykit_resident_memory_bytes",
             "Resident memory of the server",

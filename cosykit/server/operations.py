@@ -20,6 +20,7 @@ from cosykit.errors import (
     UnsupportedMediaError,
 )
 from cosykit.server.admission import Client
+from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.service import SpeechService
 
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
@@ -100,6 +101,8 @@ class Operation:
 
     async def answer_to(self, request: Request, service: SpeechService) -> Response:
         """Handle a request; expected failures become answers."""
+        cache_control = ", ".join(request.headers.getlist("cache-control"))
+        CACHE_CONTROL.set(CacheControl.of(cache_control))
         try:
             if self.guarded:
                 request.state.client = self._admitted(request, service)

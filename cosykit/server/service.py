@@ -16,6 +16,7 @@ from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
+from cosykit.server.cache.cache import open_cache
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.recovery import can_be_mended, repair
@@ -51,9 +52,12 @@ class SpeechService:
 
     Attributes:
         admission: Who is let in.
+        cache: Finished speech, to be given again.
         failure: Why it cannot.
         measuring: Where recordings are measured.
         is_loading: Whether a thread is busy loading a model.
+        closing: Set once no more requests are wanted.
+        ports: Those that are listened on beside that of HTTP, by protocol.
     """
 
     def __init__(
@@ -66,16 +70,25 @@ class SpeechService:
         self._on_failure = on_failure
         self._open_model = open_model or partial(load, None)
         self.metrics = Metrics()
+        self.cache = open_cache(settings.cache, self.metrics)
         self.admission = Admission(settings.server)
         engine = settings.engine
         self.measuring = OneAtATime(engine.queue_size, engine.timeout_s)
-        self.state: State = "loading"
+        self._state: State = "loading"
+        self._watchers: list[Callable[[State], None]] = []
+        self.closing = asyncio.Event()
+        self.ports: dict[str, int] = {}
         self.failure: Exception | None = None
         self.is_loading = False
         self.started_at = time.time()
         self._exchange = Exchange()
         self._loaded = asyncio.Event()
         self._opening: asyncio.Task[None] | None = None
+        self.metrics.watch(
+            "cosykit_cache_bytes",
+            "Memory of this process that speech takes to be given again",
+            lambda: self.cache.size_bytes,
+        )
         self.metrics.watch(
             "cosykit_queue_depth",
             "Requests that wait for their first turn",
@@ -86,6 +99,28 @@ class SpeechService:
             "Requests that are being spoken",
             lambda: self._exchange.active,
         )
+
+    @property
+    def state(self) -> State:
+        """Where loading stands."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+        for tell in self._watchers:
+            tell(state)
+
+    def watch_state(self, tell: Callable[[State], None]) -> None:
+        """Have the state told now and whenever it changes."""
+        self._watchers.append(tell)
+        tell(self._state)
+
+    def fail(self, error: Exception) -> None:
+        """Give up, for a reason that `serve` raises."""
+        self.failure, self.state = error, "failed"
+        self._loaded.set()
+        self._on_failure()
 
     @property
     def engine_loop(self) -> Loop | None:
@@ -100,8 +135,9 @@ class SpeechService:
         return serving.fallback if serving else ""
 
     def start(self) -> None:
-        """Begin to load the model."""
-        self._opening = asyncio.create_task(self._open())
+        """Begin to load the model, unless all is lost already."""
+        if not self.failure:
+            self._opening = asyncio.create_task(self._open())
 
     async def loaded(self) -> Loop:
         """Wait for the model.
@@ -143,10 +179,12 @@ class SpeechService:
 
     async def close(self) -> None:
         """Finish what runs within the grace period and free the model."""
+        self.closing.set()
         if self._opening:
             self._opening.cancel()
             await asyncio.wait({self._opening})
         await self._exchange.close(self.settings.server.grace_s)
+        await self.cache.close()
 
     async def _open(self) -> None:
         try:
@@ -159,8 +197,7 @@ class SpeechService:
                 await self._warm_up(loop)
         except Exception as error:
             # An engine may be a plug-in, and raise anything; `serve` raises it again.
-            self.failure, self.state = error, "failed"
-            self._on_failure()
+            self.fail(error)
             return
         finally:
             self._loaded.set()

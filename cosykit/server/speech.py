@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
@@ -12,6 +12,8 @@ from cosykit.audio.formats import AudioFormat, media_type, rate_for
 from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
 from cosykit.server.beside import in_thread
+from cosykit.server.cache.cache import Entry, Status
+from cosykit.server.cache.finished import FinishedSpeech
 from cosykit.server.exchange import Serving
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.loop import Loop
@@ -63,6 +65,7 @@ class EncodedSpeech:
         self._remarks: Sequence[str] = ()
         self._began = time.perf_counter()
         self._waited_s = 0.0
+        self._cache_status: Status = ""
 
     @property
     def audio_format(self) -> AudioFormat:
@@ -81,6 +84,8 @@ class EncodedSpeech:
         }
         if self._serving.fallback:
             headers["X-Cosykit-Fallback"] = self._serving.fallback
+        if self._cache_status:
+            headers["X-Cosykit-Cache"] = self._cache_status
         if self._remarks:
             headers["X-Cosykit-Remarks"] = "; ".join(self._remarks)
         return {name: _ascii(value) for name, value in headers.items()}
@@ -118,7 +123,7 @@ class EncodedSpeech:
                 piece = await self._next()
         metrics = self._service.metrics
         metrics.total.observe(time.perf_counter() - self._began)
-        if self.duration_s:
+        if self.duration_s and self._cache_status != "hit":
             metrics.factor.observe(self._waited_s / self.duration_s)
 
     async def _next(self) -> bytes:
@@ -132,10 +137,42 @@ class EncodedSpeech:
         """Yield non-empty pieces."""
         async with self._service.hold(self._model) as serving:
             self._serving = serving
-            await self._listen(serving.loop.engine, request)
-            async with aclosing(self._encoded_by(serving.loop, request)) as pieces:
-                async for piece in pieces:
-                    yield piece
+            async with self._entry(serving.loop.engine, request) as entry:
+                self._cache_status = entry.status
+                if entry.found:
+                    pieces = self._spoken_before(entry.found)
+                else:
+                    pieces = self._spoken(serving.loop, request, entry)
+                async with aclosing(pieces):
+                    async for piece in pieces:
+                        yield piece
+
+    def _entry(
+        self, engine: Engine, request: SpeechRequest
+    ) -> AbstractAsyncContextManager[Entry]:
+        """Look a request up in the cache, as soon as it makes sense to this engine."""
+        check_abilities(engine, request)
+        rate = self._out.sample_rate or rate_for(
+            self._out.audio_format, engine.sample_rate
+        )
+        return self._service.cache.entry(engine, request, self._out.audio_format, rate)
+
+    async def _spoken_before(self, speech: FinishedSpeech) -> AsyncGenerator[bytes]:
+        self.sample_rate, self.duration_s = speech.sample_rate, speech.duration_s
+        self._remarks = speech.remarks
+        self._service.metrics.audio.inc(speech.duration_s)
+        for piece in speech.pieces():
+            yield piece
+
+    async def _spoken(
+        self, loop: Loop, request: SpeechRequest, entry: Entry
+    ) -> AsyncGenerator[bytes]:
+        await self._listen(loop.engine, request)
+        async with aclosing(self._encoded_by(loop, request)) as pieces:
+            async for piece in pieces:
+                entry.collect(piece)
+                yield piece
+        await entry.keep(self.sample_rate, self.duration_s, self._remarks)
 
     async def _listen(self, engine: Engine, request: SpeechRequest) -> None:
         """Measure recordings before the engine's thread would have to."""

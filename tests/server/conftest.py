@@ -10,7 +10,12 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from cosykit.config.schema import EngineSettings, ServerSettings, Settings
+from cosykit.config.schema import (
+    CacheSettings,
+    EngineSettings,
+    ServerSettings,
+    Settings,
+)
 from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
 from cosykit.synthesis.loop import Loop
@@ -92,10 +97,12 @@ def settings_for(
     *,
     server: Mapping[str, object] | None = None,
     engine: Mapping[str, object] | None = None,
+    cache: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Configure a server that need not warm up."""
+    """Configure a server that need not warm up, and keeps no speech unless asked to."""
     return Settings(
         model=model,
+        cache=CacheSettings.model_validate({"store": "off", **(cache or {})}),
         server=ServerSettings.model_validate(server or {}),
         engine=EngineSettings.model_validate({"warm_up": False, **(engine or {})}),
     )

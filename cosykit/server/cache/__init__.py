@@ -1,0 +1,1 @@
+"""Finished speech that is kept, to be given again."""
