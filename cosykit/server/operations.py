@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
@@ -194,8 +194,12 @@ def _validated(body: bytes, model: type[Body]) -> Body:
         raise field_error(error) from error
 
 
-def field_error(error: ValidationError) -> InputError:
-    """Tell the first wrong field; fixing it shows the next."""
+def field_error(error: ValidationError, wrappings: Collection[str] = ()) -> InputError:
+    """Tell the first wrong field; fixing it shows the next.
+
+    Args:
+        wrappings: Names of objects that only hold the fields.
+    """
     first = error.errors(include_url=False, include_input=False)[0]
     message = first["msg"][0].lower() + first["msg"][1:]
     if first["type"] == "json_invalid":
@@ -206,7 +210,8 @@ def field_error(error: ValidationError) -> InputError:
     if first["type"] == "extra_forbidden":
         message = "unknown field"
     # What follows the field's name in the place are steps inside of it.
-    name = str(first["loc"][0])[:64] if first["loc"] else None
+    place = [step for step in first["loc"] if step not in wrappings]
+    name = str((place or first["loc"])[0])[:64] if first["loc"] else None
     return InputError(
         f"{name or 'the body'}: {message}", hint="See /docs for the fields", param=name
     )
