@@ -2,7 +2,7 @@
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -72,3 +72,25 @@ def cosyvoice_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
             wish=Wish("fp32", "fp32"),
         )
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what became of each fault, where `-m fault` asked for nothing else."""
+    reporter = terminalreporter
+    if reporter.config.getoption("markexpr", default="") != "fault":
+        return
+    reporter.section("faults")
+    for result in ("passed", "failed", "error", "skipped"):
+        for report in reporter.stats.get(result, ()):
+            told = dict(getattr(report, "user_properties", ()))
+            outcome = told.get("outcome", "") if result == "passed" else result.upper()
+            reporter.write_line(f"{told.get('fault', report.nodeid)}: {outcome}")
+
+
+@pytest.fixture(autouse=True)
+def named_fault(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> None:
+    """Have the summary know which fault a test shows."""
+    if fault := request.node.get_closest_marker("fault"):
+        record_property("fault", fault.args[0])

@@ -24,6 +24,11 @@ from cosykit.ops.load.users import Site
 
 _POLL_S = 0.1
 _STOP_S = 30.0
+# What would keep measurements out, or get into the way of another server.
+_REPLACED = (
+    *("host", "port", "grpc_port", "wyoming_port", "api_keys"),
+    *("requests_per_minute_per_key", "requests_per_minute_per_address"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +97,11 @@ def _free_port() -> int:
 
 
 def _written(settings: Settings) -> str:
-    """Write settings as JSON, which is YAML too, but for those of the front door."""
+    """Write settings as JSON, which is YAML too, but for those that are replaced."""
     sections: dict[str, dict[str, object]] = {}
     values: dict[str, object] = {}
     for key in all_keys().values():
-        if key.section != "server":
+        if not (key.section == "server" and key.name in _REPLACED):
             into = sections.setdefault(key.section, {}) if key.section else values
             into[key.name] = _plain(value_of(settings, key))
     values["models_dir"] = str(settings.models_dir.absolute())
