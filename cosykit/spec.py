@@ -17,6 +17,7 @@ GraphName = Literal[
     "text_encoder",
     "lm_embedding",
     "lm_distances",
+    "lm_move",
     "lm",
     "lm_wide",
     "flow_encoder",
@@ -104,6 +105,7 @@ def graph_levels(
         "text_encoder": rest,
         "lm_embedding": "fp32",
         "lm_distances": rest,
+        "lm_move": rest,
         "lm": precision,
         "flow_encoder": rest,
         "length_regulator": "fp32",
@@ -182,7 +184,7 @@ COSYVOICE_300M_INSTRUCT = replace(
     modes=("built_in_voice", *_CLONING, "instruct"),
 )
 
-GRAPHS_VERSION = 2
+GRAPHS_VERSION = 3
 """What engines expect of the graphs of a bundle; older ones are converted anew."""
 
 SPECS = MappingProxyType(

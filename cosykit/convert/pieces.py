@@ -41,7 +41,7 @@ class Piece:
 _GRAPHS: tuple[tuple[str, tuple[GraphName, ...], float], ...] = (
     ("llm.pt", ("text_encoder",), 0.35),
     ("llm.pt", ("lm_embedding",), 0.02),
-    ("llm.pt", ("lm_distances",), 0.05),
+    ("llm.pt", ("lm_distances", "lm_move"), 0.05),
     ("llm.pt", ("lm",), 0.63),
     ("llm.pt", ("lm_wide",), 0.63),
     ("flow.pt", ("flow_encoder",), 0.2),

@@ -1,7 +1,7 @@
 """Run a graph on memory of the caller, which may be input and output at once.
 
-A cache that grows by a frame a step is so never copied, and what is bound once need not
-be bound again for the next step.
+A cache that grows by a frame a step is so never copied, on a GPU neither, and what is
+bound once need not be bound again for the next step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,33 +10,31 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from cosykit.runtime.blocks import Block, block_of
+
 Tensor = NDArray[np.generic]
+
+
+class OrtBind(Protocol):
+    """Makes memory an input or an output of a graph."""
+
+    def __call__(
+        self,
+        name: str,
+        device_type: str,
+        device_id: int,
+        element_type: DTypeLike,
+        shape: Sequence[int],
+        buffer_ptr: int,
+    ) -> None:
+        """Bind memory; what lies on another device than the graph is copied now."""
 
 
 class OrtBinding(Protocol):
     """What is used of the runtime's binding."""
 
-    def bind_input(
-        self,
-        name: str,
-        device_type: str,
-        device_id: int,
-        element_type: DTypeLike,
-        shape: Sequence[int],
-        buffer_ptr: int,
-    ) -> None:
-        """Read an input from memory."""
-
-    def bind_output(
-        self,
-        name: str,
-        device_type: str,
-        device_id: int,
-        element_type: DTypeLike,
-        shape: Sequence[int],
-        buffer_ptr: int,
-    ) -> None:
-        """Write an output to memory."""
+    bind_input: OrtBind
+    bind_output: OrtBind
 
 
 class BindableSession(Protocol):
@@ -53,32 +51,46 @@ class BoundRun:
     """A graph and the memory that it reads and writes whenever it is called.
 
     Args:
-        inputs: Contiguous arrays by the names of all inputs.
-        outputs: Contiguous arrays by the names of all outputs; some may be inputs too.
+        inputs: By the names of all inputs: blocks where the graph wants them, see
+            `Session.place_of`, or contiguous arrays, whose content goes there anew
+            with every run.
+        outputs: The same by the names of all outputs; a block may be an input too.
     """
 
     def __init__(
         self,
         session: BindableSession,
-        inputs: Mapping[str, Tensor],
-        outputs: Mapping[str, Tensor],
+        inputs: Mapping[str, Block | Tensor],
+        outputs: Mapping[str, Block | Tensor],
     ) -> None:
         self._session, self._binding = session, session.io_binding()
+        read, written = _blocks(inputs), _blocks(outputs)
         # The runtime knows only addresses.
-        self._kept = (*inputs.values(), *outputs.values())
-        for name, array in inputs.items():
-            place = _place_of(array)
-            self._binding.bind_input(name, "cpu", 0, array.dtype, array.shape, place)
-        for name, array in outputs.items():
-            place = _place_of(array)
-            self._binding.bind_output(name, "cpu", 0, array.dtype, array.shape, place)
+        self._kept = (read, written)
+        self._brought = {
+            name: block
+            for name, block in read.items()
+            if not isinstance(inputs[name], Block)
+        }
+        for name, block in read.items():
+            _bind(self._binding.bind_input, name, block)
+        for name, block in written.items():
+            _bind(self._binding.bind_output, name, block)
 
     def __call__(self) -> None:
         """Run the graph on what lies in the memory now."""
+        for name, block in self._brought.items():
+            _bind(self._binding.bind_input, name, block)
         self._session.run_with_iobinding(self._binding)
 
 
-def _place_of(array: Tensor) -> int:
-    if not array.flags.c_contiguous:
-        raise ValueError("only contiguous memory can be bound")
-    return int(array.ctypes.data)
+def _blocks(memory: Mapping[str, Block | Tensor]) -> Mapping[str, Block]:
+    return {
+        name: part if isinstance(part, Block) else block_of(part)
+        for name, part in memory.items()
+    }
+
+
+def _bind(bind: OrtBind, name: str, block: Block) -> None:
+    place = block.place
+    bind(name, place.device, place.device_id, block.dtype, block.shape, block.address)

@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 from cosykit.errors import ModelLoadError, RuntimeSetupError
 from cosykit.runtime.arenas import share_between_sessions
 from cosykit.runtime.binding import BindableSession, BoundRun
+from cosykit.runtime.blocks import HOST, Block, Place
 from cosykit.runtime.cores import int8_saturates
 from cosykit.runtime.providers import ORT_NAMES, Provider
 from cosykit.runtime.wheel import import_runtime
 
 Tensor = NDArray[np.generic]
+
+_DTYPES = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+}
 
 # Widening float16 weights for the processor ends the process where an optional input is
 # left out (onnxruntime 1.32).
@@ -36,11 +43,19 @@ class _RunOptions(Protocol):
 
 class _OrtValueInfo(Protocol):
     name: str
+    shape: Sequence[int | str]
+    type: str
+
+
+class _OrtMemoryInfo(Protocol):
+    name: str
+    device_id: int
 
 
 class _OrtSession(BindableSession, Protocol):
     def get_inputs(self) -> Sequence[_OrtValueInfo]: ...
     def get_outputs(self) -> Sequence[_OrtValueInfo]: ...
+    def get_input_memory_infos(self) -> Sequence[_OrtMemoryInfo]: ...
 
     def run(
         self,
@@ -119,6 +134,26 @@ class Session:
         """The names of the outputs, in the graph's order."""
         return tuple(node.name for node in self._session.get_outputs())
 
+    def dtype_of(self, name: str) -> np.dtype[np.generic]:
+        """Give the type of an input's elements."""
+        return np.dtype(_DTYPES[self._input(name).type])
+
+    def nothing(self, name: str) -> Tensor:
+        """Make an empty input, of size zero where a size is free."""
+        free = [n if isinstance(n, int) else 0 for n in self._input(name).shape]
+        return np.zeros(free, self.dtype_of(name))
+
+    def place_of(self, name: str) -> Place:
+        """Say where the graph reads an input: on the GPU, if its first node runs there.
+
+        A block that lies elsewhere would be copied once, and changed no more.
+        """
+        if self.provider == "cpu":
+            return HOST
+        info = self._session.get_input_memory_infos()[self.inputs.index(name)]
+        device = info.name.lower()
+        return Place(device, info.device_id) if device == "cuda" else HOST
+
     def cancellation(self) -> Cancellation:
         """Make the means to end runs of this session."""
         return Cancellation(self._run_options())
@@ -155,16 +190,15 @@ class Session:
             raise
 
     def bound(
-        self, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]
+        self,
+        inputs: Mapping[str, Block | Tensor],
+        outputs: Mapping[str, Block | Tensor],
     ) -> BoundRun:
-        """Bind the graph to memory, for several runs.
-
-        Args:
-            inputs: Contiguous arrays by the names of all inputs.
-            outputs: Contiguous arrays by the names of all outputs; some may be inputs
-                too, and are then changed in place.
-        """
+        """Bind the graph to memory, for several runs; see `BoundRun`."""
         return BoundRun(self._session, inputs, outputs)
+
+    def _input(self, name: str) -> _OrtValueInfo:
+        return self._session.get_inputs()[self.inputs.index(name)]
 
 
 def open_session(graph: Path, settings: SessionSettings) -> Session:

@@ -11,11 +11,16 @@ from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
-    text_encoder_graph,
 )
 from cosykit.convert.module import load_weights
 from tests.convert.conftest import Run
-from tests.convert.decoding import Sequences, SessionOf, sequences_of
+from tests.convert.decoding import (
+    Encode,
+    Sequences,
+    SessionOf,
+    encoder_of,
+    sequences_of,
+)
 from tests.convert.recorded import FOLDER, greatest_difference, recording
 
 CASES = ("plain", "zero_shot", "instruct")
@@ -33,8 +38,8 @@ def model(dimensions: Dimensions) -> LanguageModel:
 
 
 @pytest.fixture(scope="module")
-def encode(model: LanguageModel, opened: Callable[[Graph], Run]) -> Run:
-    return opened(text_encoder_graph(model))
+def encode(model: LanguageModel, session_of: SessionOf) -> Encode:
+    return encoder_of(model, session_of)
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +66,26 @@ def test_checkpoint_is_loaded_exactly(model: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_text_is_encoded_as_upstream(encode: Run, case: str) -> None:
+def test_text_is_encoded_as_upstream(encode: Encode, case: str) -> None:
     recorded = recording("llm", case)
     tokens = np.concatenate([recorded["prompt_text"], recorded["text"]], axis=1)
-    found = encode({"tokens": tokens.astype(np.int64)})["states"]
-    assert greatest_difference(found, recorded["text_encoded"]) < TOLERANCE
+    assert greatest_difference(encode(tokens), recorded["text_encoded"]) < TOLERANCE
 
 
-def test_state_of_text_does_not_depend_on_what_follows(encode: Run) -> None:
+def test_state_of_text_does_not_depend_on_what_follows(encode: Encode) -> None:
     tokens = np.arange(5, 25)[None]
-    whole, head = (
-        encode({"tokens": part})["states"] for part in (tokens, tokens[:, :1])
-    )
+    whole, head = encode(tokens), encode(tokens[:, :1])
     assert greatest_difference(whole[:, :1], head) < TOLERANCE
 
 
+def test_text_encoded_in_parts_is_text_encoded_at_once(encode: Encode) -> None:
+    tokens = np.arange(5, 25)[None]
+    parts = np.split(tokens, [1, 8], axis=1)
+    assert greatest_difference(encode(*parts), encode(tokens)) < TOLERANCE
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_sequence_starts_as_upstream(encode: Run, embed: Run, case: str) -> None:
+def test_sequence_starts_as_upstream(encode: Encode, embed: Run, case: str) -> None:
     recorded = recording("llm", case)
     tokens = np.concatenate([recorded["prompt_text"], recorded["text"]], axis=1)
     found = embed(
@@ -87,7 +95,7 @@ def test_sequence_starts_as_upstream(encode: Run, embed: Run, case: str) -> None
         }
     )
     start, task = np.split(found["marks"], 2)
-    states = encode({"tokens": tokens.astype(np.int64)})["states"][0]
+    states = encode(tokens)[0]
     speaker, speech = found["speaker_embeddings"], found["token_embeddings"]
     joined = np.concatenate([start, speaker, states, task, speech])
     assert greatest_difference(joined[None], recorded["lm_input"]) < TOLERANCE
@@ -112,6 +120,20 @@ def test_prefill_in_pieces_is_prefill_at_once(sequences: Sequences) -> None:
     slot, found = decoder.begin(first)
     for piece in rest:
         found = decoder.extend(slot, piece)
+    assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
+    assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
+
+
+def test_sequence_begun_with_kept_frames_is_one_read_whole(
+    embed: Run, sequences: Sequences
+) -> None:
+    recorded = recording("llm", "zero_shot")
+    first, rest = np.split(recorded["lm_input"][0], [9])
+    decoder = sequences(2)
+    slot, _ = decoder.begin(first)
+    kept = decoder.kept(slot)
+    decoder.extend(slot, embedded(embed, np.array([1, 2, 3])))
+    slot, found = decoder.begin(rest, after=kept)
     assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
     assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
 

@@ -11,13 +11,12 @@ from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
-    text_encoder_graph,
 )
 from cosykit.convert.module import load_weights
 from cosykit.convert.parity import signal_to_error_db
 from cosykit.spec import Precision
 from tests.convert.conftest import Run
-from tests.convert.decoding import Sequences, SessionOf, sequences_of
+from tests.convert.decoding import Sequences, SessionOf, encoder_of, sequences_of
 from tests.convert.recorded import FOLDER, recording
 
 # Least signal to error of log-probabilities, in dB, where their mean is no signal.
@@ -85,12 +84,11 @@ def test_batch_is_near_what_its_sequences_give_alone(
 
 
 def test_text_is_encoded_nearly_as_upstream(
-    model: LanguageModel, opened: Callable[[Graph], Run], precision: Precision
+    model: LanguageModel, session_of: SessionOf, precision: Precision
 ) -> None:
     recorded = recording("llm", "plain")
     tokens = np.concatenate([recorded["prompt_text"], recorded["text"]], axis=1)
-    encode = opened(text_encoder_graph(model, precision))
-    found = encode({"tokens": tokens.astype(np.int64)})["states"]
+    found = encoder_of(model, session_of, precision)(tokens)
     ratio = signal_to_error_db(found, recorded["text_encoded"])
     assert ratio > LEAST["int8" if precision == "int4" else precision]
 

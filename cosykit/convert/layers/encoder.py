@@ -22,6 +22,7 @@ from cosykit.convert.layers.basic import (
 )
 from cosykit.convert.layers.relative_attention import (
     Cache,
+    Past,
     Reach,
     RelativeAttention,
     distance_blocks,
@@ -66,29 +67,52 @@ class _ConformerLayer(Module):
         self.norm_ff = LayerNorm(dimensions.size, _LAYER_EPSILON)
         self.norm_mha = LayerNorm(dimensions.size, _LAYER_EPSILON)
 
-    def __call__(self, x: Value, distances: Value, *, causal: bool) -> Value:
-        x = x + self.self_attn.over_all(self.norm_mha(x), distances, causal=causal)
+    def __call__(self, x: Value, distances: Value) -> Value:
+        x = x + self.self_attn.over_all(self.norm_mha(x), distances)
         return x + self.feed_forward(self.norm_ff(x))
+
+    def after(self, x: Value, distances: Value, past: Past) -> tuple[Value, Past]:
+        attended, past = self.self_attn.after(self.norm_mha(x), distances, past)
+        x = x + attended
+        return x + self.feed_forward(self.norm_ff(x)), past
 
 
 class ConformerEncoder(Module):
-    """Encodes one whole sequence."""
+    """Encodes a whole sequence, or one that grows."""
 
-    def __init__(self, dimensions: EncoderDimensions, *, causal: bool) -> None:
+    def __init__(self, dimensions: EncoderDimensions) -> None:
         self.embed = _Entrance(dimensions)
         self.after_norm = LayerNorm(dimensions.size)
         self.encoders = ModuleList(
             [_ConformerLayer(dimensions) for _ in range(dimensions.layers)]
         )
-        self._size, self._causal = dimensions.size, causal
+        self._size = dimensions.size
 
     def __call__(self, x: Value) -> Value:
-        """Map (1, frames, inputs) to (1, frames, size)."""
+        """Map (1, frames, inputs) to (1, frames, size), each frame seeing all."""
         x = self.embed(x)
-        distances = encoded_distances(x.size(1), self._size, causal=self._causal)
+        distances = encoded_distances(x.size(1), self._size, causal=False)
         for layer in self.encoders:
-            x = layer(x, distances, causal=self._causal)
+            x = layer(x, distances)
         return self.after_norm(x)
+
+    def after(self, x: Value, pasts: Sequence[Past]) -> tuple[Value, Sequence[Past]]:
+        """Go on with a sequence whose frames see themselves and earlier ones.
+
+        Args:
+            x: The next frames, (1, frames, inputs).
+            pasts: A past a layer.
+
+        Returns:
+            (1, frames, size), and the pasts of what comes next.
+        """
+        so_far = pasts[0].keys.size(2) + x.size(1)
+        distances = encoded_distances(so_far, self._size, causal=True)
+        x, grown = self.embed(x), []
+        for layer, past in zip(self.encoders, pasts, strict=True):
+            x, past = layer.after(x, distances, past)
+            grown.append(past)
+        return self.after_norm(x), grown
 
 
 class _TransformerLayer(Module):

@@ -3,7 +3,9 @@
     score(i, j) = ((q_i + u) . k_j + (q_i + v) . p(i - j)) / sqrt(head size)
 
 p(r) is a linear map of the sine and cosine of r. The first term is left to the
-runtime's fused attention, with q + u as the query; the second enters it as a bias.
+runtime's fused attention, with q + u as the query; the second enters it as a bias. With
+a cache that takes GroupQueryAttention, which ONNX Runtime 1.26 refuses a bias on a GPU;
+so at fp16, the precision for GPUs, it is spelt out.
 u and v are added where they cost nothing: u to the bias of the map that makes q.
 
 Source: cosyvoice/transformer/attention.py RelPositionMultiHeadedAttention,
@@ -22,6 +24,9 @@ from cosykit.convert.module import Module, Parameter
 
 BLOCK = 64
 """Distances of one block of a table: as many blocks as are needed lie side by side."""
+
+# Its exponential is 0, and it can be added to in float16.
+_HIDES = -30_000.0
 
 Floats = NDArray[np.float32]
 
@@ -43,6 +48,19 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """What attention keeps of the earlier frames of one sequence.
+
+    Attributes:
+        keys: (1, heads, earlier frames, head size).
+        values: As keys.
+    """
+
+    keys: Value
+    values: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """How far the sequences of a batch go, as all layers need it.
 
@@ -53,12 +71,16 @@ class Reach:
             keys); 0 for keys that come later, which attention does not see.
         by_block: Shape of products with a table's blocks, (blocks, heads, batch, steps,
             BLOCK).
+        places: Where the new frames go in the cache, int64 (batch, heads, steps, 3).
+        hides: What hides later keys, (batch, 1, steps, keys).
     """
 
     last: Value
     total: Value
     apart: Value
     by_block: Value
+    places: Value
+    hides: Value
 
 
 def reach_of(x: Value, lengths: Value, heads: int) -> Reach:
@@ -72,13 +94,19 @@ def reach_of(x: Value, lengths: Value, heads: int) -> Reach:
     keys = graph.op("ReduceMax", lengths, attributes={"keepdims": 1}) + steps
     places = lengths.unsqueeze(1) + _count(graph, steps)
     apart = places.unsqueeze(1, 3) - _count(graph, keys)
-    seen = graph.op("Max", apart, graph.constant(np.int64(0))).cast(np.int32)
+    zero = graph.constant(np.int64(0))
+    seen = graph.op("Max", apart, zero).cast(np.int32)
     blocks = graph.indices(-1, heads)
+    spread = graph.concat(0, batch, graph.indices(heads), steps, graph.indices(1))
+    sequence, head = _count(graph, batch), _count(graph, graph.indices(heads))
+    axes = (sequence.unsqueeze(1, 2, 3), head.unsqueeze(1, 2), places.unsqueeze(1, 3))
     return Reach(
         last=(lengths + steps - graph.indices(1)).cast(np.int32),
         total=keys.cast(np.int32).squeeze(0),
         apart=graph.op("Expand", seen, graph.indices(1, heads, 1, 1)),
         by_block=graph.concat(0, blocks, batch, steps, graph.indices(BLOCK)),
+        places=graph.concat(3, *(graph.op("Expand", axis, spread) for axis in axes)),
+        hides=graph.op("Less", apart, zero).cast(graph.floating) * _HIDES,
     )
 
 
@@ -120,38 +148,50 @@ class RelativeAttention(Module):
         self.linear_pos = Linear(size, size, bias=False)
         self._heads, self._head_size, self._size = heads, head_size, size
         self._scale = float(head_size**-0.5)
+        self._plan = {"num_heads": heads, "scale": self._scale}
 
-    def over_all(self, x: Value, distances: Value, *, causal: bool) -> Value:
-        """Attend from every frame to every other, or to the earlier ones.
+    def over_all(self, x: Value, distances: Value) -> Value:
+        """Attend from every frame to every other.
 
         Args:
             x: One sequence, (1, frames, size).
             distances: What `encoded_distances` gives for its frames.
         """
-        graph, frames = x.graph, x.size(1)
-        made = product(x, self._queries_keys_values())
-        queries, keys, values = graph.ops(
-            "Split", 3, made, attributes={"axis": 2, "num_outputs": 3}
+        queries, keys, values = self._queries_keys_values(x)
+        bias = self._bias_of_key(queries, distances, x.size(1))
+        inputs = (queries, keys, values, None, None, bias)
+        attended = x.graph.op(
+            "MultiHeadAttention", *inputs, attributes=self._plan, domain=CONTRIB
         )
-        mapped = self.linear_pos(distances).reshape(0, self._heads, self._head_size)
-        by_distance = self._to_distances(queries) @ mapped.transpose(1, 2, 0)
-        bias = _aligned(by_distance * self._scale, frames, distances.size(0))
-        attended = graph.op(
+        return self.linear_out(attended)
+
+    def after(self, x: Value, distances: Value, past: Past) -> tuple[Value, Past]:
+        """Attend from every frame to itself and to earlier ones.
+
+        Args:
+            x: The next frames of a sequence, (1, frames, size).
+            distances: What `encoded_distances` gives for it as far as it goes now.
+
+        Returns:
+            (1, frames, size), and the past of what comes next.
+        """
+        queries, keys, values = self._queries_keys_values(x)
+        so_far = past.keys.size(2) + x.size(1)
+        attended, keys, values = x.graph.ops(
             "MultiHeadAttention",
+            3,
             queries,
             keys,
             values,
             None,
             None,
-            bias.unsqueeze(0),
-            attributes={
-                "num_heads": self._heads,
-                "scale": self._scale,
-                "unidirectional": int(causal),
-            },
+            self._bias_of_key(queries, distances, so_far),
+            past.keys,
+            past.values,
+            attributes={**self._plan, "unidirectional": 1},
             domain=CONTRIB,
         )
-        return self.linear_out(attended)
+        return self.linear_out(attended), Past(keys, values)
 
     def with_cache(self, x: Value, cache: Cache, reach: Reach) -> tuple[Value, Cache]:
         """Attend from new frames to themselves and to those in the cache.
@@ -164,9 +204,17 @@ class RelativeAttention(Module):
         Returns:
             (batch, steps, size), and the cache with the new frames.
         """
-        made = product(x, self._queries_keys_values())
+        made = product(x, self._map_to_all())
         queries = made.slice(2, 0, self._size)
-        attended, keys, values = x.graph.ops(
+        bias = self._bias_of_distance(queries, cache.distances, reach)
+        attend = self._spelt_out if x.graph.precision == "fp16" else self._fused
+        attended, cache = attend(made, bias, cache, reach)
+        return self.linear_out(attended), cache
+
+    def _fused(
+        self, made: Value, bias: Value, cache: Cache, reach: Reach
+    ) -> tuple[Value, Cache]:
+        attended, keys, values = made.graph.ops(
             "GroupQueryAttention",
             3,
             made,
@@ -179,15 +227,35 @@ class RelativeAttention(Module):
             None,
             None,
             None,
-            self._bias_of_distance(queries, cache.distances, reach),
-            attributes={
-                "num_heads": self._heads,
-                "kv_num_heads": self._heads,
-                "scale": self._scale,
-            },
+            bias,
+            attributes={**self._plan, "kv_num_heads": self._heads},
             domain=CONTRIB,
         )
-        return self.linear_out(attended), replace(cache, keys=keys, values=values)
+        return attended, replace(cache, keys=keys, values=values)
+
+    def _spelt_out(
+        self, made: Value, bias: Value, cache: Cache, reach: Reach
+    ) -> tuple[Value, Cache]:
+        graph, size = made.graph, self._size
+        queries, new_keys, new_values = (
+            made.slice(2, start, start + size)
+            .reshape(0, 0, self._heads, self._head_size)
+            .transpose(0, 2, 1, 3)
+            for start in (0, size, 2 * size)
+        )
+        # Bound to the memory that it reads, this writes the new frames and no more.
+        keys = graph.op("ScatterND", cache.keys, reach.places, new_keys)
+        values = graph.op("ScatterND", cache.values, reach.places, new_values)
+        total = reach.total.cast(np.int64).unsqueeze(0)
+        products = (queries * self._scale) @ keys.slice(2, 0, total).transpose(
+            0, 1, 3, 2
+        )
+        weights = graph.op(
+            "Softmax", products + bias + reach.hides, attributes={"axis": -1}
+        )
+        attended = (weights @ values.slice(2, 0, total)).transpose(0, 2, 1, 3)
+        grown = replace(cache, keys=keys, values=values)
+        return attended.reshape(0, 0, size), grown
 
     def map_distances(self, encoded: Value) -> Value:
         """Map encoded distances to a table, as a `Cache` has it."""
@@ -222,7 +290,24 @@ class RelativeAttention(Module):
         shaped = (queries + shift).reshape(-1, self._heads, self._head_size)
         return shaped.transpose(1, 0, 2)
 
-    def _queries_keys_values(self) -> LinearMap:
+    def _bias_of_key(self, queries: Value, distances: Value, keys: Value) -> Value:
+        """Compute (q + v) . p for every key of one sequence, (1, heads, frames, keys).
+
+        Args:
+            queries: q + u of its last frames, (1, frames, size).
+            distances: What `encoded_distances` gives for all its frames.
+        """
+        mapped = self.linear_pos(distances).reshape(0, self._heads, self._head_size)
+        by_distance = self._to_distances(queries) @ mapped.transpose(1, 2, 0)
+        bias = _aligned(by_distance * self._scale, queries.size(1), keys)
+        return bias.unsqueeze(0)
+
+    def _queries_keys_values(self, x: Value) -> tuple[Value, ...]:
+        """Map frames to q + u, k and v."""
+        made = product(x, self._map_to_all())
+        return x.graph.ops("Split", 3, made, attributes={"axis": 2, "num_outputs": 3})
+
+    def _map_to_all(self) -> LinearMap:
         """Give the map to q + u, k and v side by side."""
         query, u = self.linear_q.map, self.pos_bias_u
         bias = self.linear_q.bias
@@ -253,13 +338,15 @@ def _count(graph: Graph, end: Value) -> Value:
     return graph.op("Range", zero, end.squeeze(0), one)
 
 
-def _aligned(by_distance: Value, rows: Value, columns: Value) -> Value:
-    """Turn (heads, rows, columns) by falling distance into (heads, rows, rows) by key.
+def _aligned(by_distance: Value, rows: Value, keys: Value) -> Value:
+    """Turn (heads, rows, columns) by falling distance into (heads, rows, keys).
 
-    A row begins with distance rows - 1, the first key of row i is i away: it has to
-    move to the left by rows - 1 - i. So it does when the rows, one after the other, are
-    read with a column less to each.
+    Rows are the last of as many frames as there are keys. A row begins with distance
+    keys - 1, its first key is rows - 1 - i closer in row i: it has to move to the left
+    by that. So it does when the rows, one after the other, are read with a column less
+    to each.
     """
-    start, narrower = rows - rows.graph.indices(1), columns - columns.graph.indices(1)
+    one, columns = rows.graph.indices(1), by_distance.size(2)
+    start, narrower = rows - one, columns - one
     flat = by_distance.reshape(0, -1).slice(1, start, start + rows * narrower)
-    return flat.reshape_to(0, rows, narrower).slice(2, 0, rows)
+    return flat.reshape_to(0, rows, narrower).slice(2, 0, keys)

@@ -51,7 +51,7 @@ class Flow(Module):
         encoder, mels = dimensions.encoder, dimensions.mels
         self.input_embedding = Embedding(dimensions.speech_vocabulary, encoder.inputs)
         self.spk_embed_affine_layer = Linear(dimensions.speaker, mels, exact=True)
-        self.encoder = ConformerEncoder(encoder, causal=False)
+        self.encoder = ConformerEncoder(encoder)
         self.encoder_proj = Linear(encoder.size, mels)
         self.decoder = _Decoder(Estimator(dimensions.estimator))
         self.length_regulator = _LengthRegulator(mels, dimensions.regulator_layers)

@@ -5,6 +5,7 @@
     lm_distances.onnx   how far apart frames may be -> what attention adds for it
     lm.onnx             states and embeddings, step by step -> probabilities of tokens
     lm_wide.onnx        the same for many rows, where that takes other products
+    lm_move.onnx        frames of one sequence -> the beginning of another
 
 A sequence is [start, speaker, states of the text, task, speech tokens ...]; start and
 task are the two marks. Without a speaker its place is left out.
@@ -20,7 +21,7 @@ from cosykit.convert.dimensions import EncoderDimensions, LanguageModelDimension
 from cosykit.convert.graph import Dimension, Graph
 from cosykit.convert.layers.basic import Embedding, Linear, unit_length
 from cosykit.convert.layers.encoder import ConformerEncoder, TransformerDecoder
-from cosykit.convert.layers.relative_attention import BLOCK, Cache
+from cosykit.convert.layers.relative_attention import BLOCK, Cache, Past
 from cosykit.convert.module import Module
 from cosykit.spec import Precision
 
@@ -34,7 +35,7 @@ class LanguageModel(Module):
         text, decoder = dimensions.text_encoder, dimensions.decoder
         tokens = dimensions.speech_vocabulary
         self.text_embedding = Embedding(dimensions.text_vocabulary, text.inputs)
-        self.text_encoder = ConformerEncoder(text, causal=True)
+        self.text_encoder = ConformerEncoder(text)
         self.text_encoder_affine_layer = Linear(text.size, decoder.inputs)
         self.llm_embedding = Embedding(_MARKS, decoder.inputs)
         self.llm = TransformerDecoder(decoder)
@@ -47,17 +48,38 @@ class LanguageModel(Module):
 def text_encoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     """Build text_encoder.onnx.
 
+    A text can be encoded in parts, since no state depends on later tokens. Floats are
+    those of the precision: float16 at fp16, else float32.
+
     Inputs:
         tokens: int64 (1, tokens)
+        keys_N, values_N: floats (1, heads, earlier tokens, head size), of layer N; of
+            no tokens at the beginning
     Outputs:
-        states: float32 (1, tokens, size); each depends on the tokens up to its own
+        states: float32 (1, tokens, size)
+        new_keys_N, new_values_N: the same with these tokens
     """
     graph = Graph("text_encoder", precision, granularity="row")
     tokens = graph.input("tokens", np.int64, (1, "tokens"))
-    encoded = model.text_encoder(model.text_embedding(tokens))
+    text, floats = model.dimensions.text_encoder, graph.floating
+    before, after = (
+        (1, text.heads, frames, text.size // text.heads)
+        for frames in ("earlier", "so_far")
+    )
+    pasts = [
+        Past(
+            graph.input(f"keys_{layer}", floats, before),
+            graph.input(f"values_{layer}", floats, before),
+        )
+        for layer in range(text.layers)
+    ]
+    encoded, grown = model.text_encoder.after(model.text_embedding(tokens), pasts)
     states = model.text_encoder_affine_layer(encoded).widened()
     size = model.dimensions.decoder.inputs
     graph.output("states", states, np.float32, (1, "tokens", size))
+    for layer, past in enumerate(grown):
+        graph.output(f"new_keys_{layer}", past.keys, floats, after)
+        graph.output(f"new_values_{layer}", past.values, floats, after)
     return graph
 
 
@@ -98,6 +120,32 @@ def distances_graph(model: LanguageModel, precision: Precision = "fp32") -> Grap
     shape = _distances_shape(model.dimensions.decoder)
     for layer, table in enumerate(tables):
         graph.output(f"distances_{layer}", table, graph.floating, shape)
+    return graph
+
+
+def move_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
+    """Build lm_move.onnx, for caches that only graphs can reach.
+
+    Floats are those of the precision: float16 at fp16, else float32.
+
+    Inputs:
+        source, target: floats (1, heads, any frames, head size), of one layer
+        frames: int64 (1)
+    Outputs:
+        new_target: target, its first frames those of the source
+    """
+    graph, sizes = Graph("lm_move", precision), model.dimensions.decoder
+    floats, size = graph.floating, sizes.size // sizes.heads
+    source, target = (
+        graph.input(name, floats, (1, sizes.heads, f"{name}_frames", size))
+        for name in ("source", "target")
+    )
+    frames = graph.input("frames", np.int64, (1,))
+    joined = graph.concat(
+        2, source.slice(2, 0, frames), target.slice(2, frames, target.size(2))
+    )
+    shape = (1, sizes.heads, "target_frames", size)
+    graph.output("new_target", joined, floats, shape)
     return graph
 
 

@@ -2,26 +2,24 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cosykit.engines.cosyvoice.prefill import Prefill
+from cosykit.engines.cosyvoice.reading import LmPrompt, Reader
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.synthesis.lm.decoder import LanguageModel
-
-Array = NDArray[np.float32]
 
 
 class Decoding:
     """The utterances that are being decoded, each in a slot of the language model.
 
     Args:
-        embeddings: What the model reads of each speech token, (vocabulary, size).
         slots: Most utterances at once.
     """
 
-    def __init__(self, model: LanguageModel, embeddings: Array, slots: int) -> None:
-        self._model, self._embeddings, self._slots = model, embeddings, slots
-        self._end_token = embeddings.shape[0]
+    def __init__(self, model: LanguageModel, reader: Reader, slots: int) -> None:
+        self._model, self._slots = model, slots
+        self._prefill = Prefill(reader, model)
+        self._embeddings = reader.speech_embeddings
+        self._end_token = self._embeddings.shape[0]
         # In the order of their slots.
         self._utterances: list[Utterance] = []
 
@@ -35,13 +33,9 @@ class Decoding:
         """Those that have not ended."""
         return tuple(self._utterances)
 
-    def begin(self, utterance: Utterance, prefix: Array) -> None:
-        """Let an utterance begin and choose its first token.
-
-        Args:
-            prefix: What the model reads before the speech, (steps, size).
-        """
-        _, scores = self._model.begin(prefix)
+    def begin(self, utterance: Utterance, prompt: LmPrompt) -> None:
+        """Let an utterance begin after a prompt, and choose its first token."""
+        scores = self._prefill.begin(prompt, utterance.piece.tokens)
         self._utterances.append(utterance)
         utterance.choose(scores, self._end_token)
         self._release_ended()

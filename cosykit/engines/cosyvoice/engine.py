@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.preparing import Preparing
-from cosykit.engines.cosyvoice.reading import Reader
 from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
@@ -52,7 +51,6 @@ class Stages:
     """
 
     preparing: Preparing
-    reader: Reader
     decoding: Decoding
     flow: Flow
     vocoder: Vocoder
@@ -309,8 +307,7 @@ def _begin_utterance(stages: Stages, speech: Speech) -> None:
 
 def _prefill(stages: Stages, speech: Speech, utterance: Utterance) -> None:
     with stages.times.measure("lm_prefill"):
-        prefix = stages.reader.prefix(speech.prompt, utterance.piece.tokens)
-        stages.decoding.begin(utterance, prefix)
+        stages.decoding.begin(utterance, speech.prompt)
 
 
 def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None:

@@ -13,12 +13,14 @@ from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.errors import ModelLoadError
 from cosykit.plugins import load_plugin, misfit
+from cosykit.runtime.blocks import HOST
 from cosykit.runtime.huge_pages import gather_into_huge_pages
 from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
 from cosykit.synthesis.flow.model import Flow
-from cosykit.synthesis.lm.decoder import CacheShape, LanguageModel
+from cosykit.synthesis.lm.cache import CacheShape
+from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.types import EngineInfo, Vocoder
 
@@ -84,10 +86,7 @@ def _open_stages(
     )
     return Stages(
         preparing=preparing,
-        reader=reader,
-        decoding=Decoding(
-            _language_model(installed, slots), reader.speech_embeddings, slots
-        ),
+        decoding=Decoding(_language_model(installed, slots), reader, slots),
         flow=_flow(installed, most_parts),
         vocoder=vocoder,
         slots=slots,
@@ -112,21 +111,23 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
 def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
     _check_room(facts, slots)
-    cache = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
-    session = installed.open("lm")
+    shape = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
+    session, wide, mover = installed.open("lm"), None, None
+    if "lm_wide" in installed.level.graphs:
+        wide = installed.open("lm_wide")
     if installed.session.provider == "cpu":
         # Before the others are opened: they gain next to nothing, and it takes a while.
         gather_into_huge_pages()
-    wide = None
-    if "lm_wide" in installed.level.graphs:
-        wide = installed.open("lm_wide")
+    elif session.place_of(shape.names[0]) != HOST:
+        mover = installed.open("lm_move")
     return LanguageModel(
         session,
         partial(installed.open, "lm_distances"),
-        cache,
+        shape,
         slots,
         vocabulary=facts.speech_vocabulary + 1,
         wide=wide,
+        mover=mover,
     )
 
 

@@ -5,7 +5,7 @@
 Source: cosyvoice/llm/llm.py TransformerLM.inference
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,10 +34,29 @@ class LmPrompt:
     text: Tokens
     speech: Tokens
 
+    @property
+    def start(self) -> bytes:
+        """What tells the beginning, up to the text, from that of other prompts."""
+        speaker = b"" if self.speaker is None else self.speaker.tobytes()
+        return b"%d %s%s" % (self.text.size, self.text.tobytes(), speaker)
+
     def steps(self, text_tokens: int) -> int:
         """Count what the model reads before it speaks so many text tokens."""
         speakers = 0 if self.speaker is None else 1
         return _MARKS + speakers + self.text.size + text_tokens + self.speech.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """The beginning of a prompt, up to the text.
+
+    Attributes:
+        embeddings: What the language model reads, (steps, size).
+        past: What the encoder of texts keeps of the prompt's text.
+    """
+
+    embeddings: Array
+    past: Mapping[str, NDArray[np.generic]]
 
 
 class Reader:
@@ -55,6 +74,8 @@ class Reader:
         facts: ModelFacts,
     ) -> None:
         self._text_encoder = text_encoder
+        past = [name for name in text_encoder.inputs if name != "tokens"]
+        self._no_past = {name: text_encoder.nothing(name) for name in past}
         tokens = np.arange(facts.speech_vocabulary)
         nobody = np.zeros((1, facts.speaker_size), np.float32)
         outputs = open_embedding().run(
@@ -67,19 +88,32 @@ class Reader:
         # The session above has read all of its file; this one takes 17 MB less.
         self._embedding = open_embedding()
 
-    def prefix(self, prompt: LmPrompt, text: Tokens) -> Array:
-        """Give what the model reads before an utterance, (steps, size)."""
-        tokens = np.concatenate([prompt.text, text])
-        (states,) = self._text_encoder.run({"tokens": tokens[None]}, ["states"])
-        parts: list[Array] = [
-            self._start,
-            states[0].astype(np.float32, copy=False),
-            self._task,
-            self.speech_embeddings[prompt.speech],
-        ]
+    def start(self, prompt: LmPrompt) -> Start:
+        """Give what the model reads before the text."""
+        states, past = self._encoded(prompt.text, self._no_past)
+        parts: list[Array] = [self._start, states]
         if prompt.speaker is not None:
             parts.insert(1, self._mapped(prompt.speaker))
-        return np.concatenate(parts)
+        return Start(np.concatenate(parts), past)
+
+    def rest(self, prompt: LmPrompt, start: Start, text: Tokens) -> Array:
+        """Give what it reads from there on, before it speaks, (steps, size)."""
+        states, _ = self._encoded(text, start.past)
+        speech = self.speech_embeddings[prompt.speech]
+        return np.concatenate([states, self._task, speech])
+
+    def _encoded(
+        self, text: Tokens, past: Mapping[str, NDArray[np.generic]]
+    ) -> tuple[Array, Mapping[str, NDArray[np.generic]]]:
+        """Give the states of a text, (tokens, size), and the past of what follows."""
+        if not text.size:
+            return self._start[:0], past
+        outputs = ["states", *(f"new_{name}" for name in past)]
+        states, *grown = self._text_encoder.run({"tokens": text[None], **past}, outputs)
+        return (
+            states[0].astype(np.float32, copy=False),
+            dict(zip(past, grown, strict=True)),
+        )
 
     def _mapped(self, speaker: Array) -> Array:
         feeds: dict[str, NDArray[np.generic]] = {

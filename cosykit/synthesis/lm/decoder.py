@@ -5,8 +5,6 @@ that a step of all of them is a run on the front of the memory, which the runtim
 extends in place.
 """
 
-import math
-import mmap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.runtime.binding import BoundRun
+from cosykit.runtime.blocks import Block, reserve
 from cosykit.runtime.session import Session
+from cosykit.synthesis.lm.cache import CacheShape, KeptFrames, KeyValueCache
 
 Array = NDArray[np.float32]
-Floats = NDArray[np.floating]
-"""In the precision of the graphs: float16 or float32."""
 
 # How many distances a block of the tables holds; lm_distances.onnx says so.
 _BLOCK = 64
@@ -27,23 +25,6 @@ _FIRST_BLOCKS = 8
 # From so many rows on, products of columns are faster than those of blocks: 8 rows of
 # the full model took 20 ms instead of 30 on one core, but 1 row 13.6 instead of 11.6.
 _WIDE_ROWS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class CacheShape:
-    """The size of the cache.
-
-    Attributes:
-        layers: Layers of the model.
-        heads: Attention heads of a layer.
-        capacity: Frames of the longest sequence.
-        head_size: Channels of a head.
-    """
-
-    layers: int
-    heads: int
-    capacity: int
-    head_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +60,33 @@ class _Distances:
     and the graph that computes them is not kept.
     """
 
-    def __init__(self, graph: Callable[[], Session], cache: CacheShape) -> None:
-        self._graph = graph
-        self._names = [f"distances_{layer}" for layer in range(cache.layers)]
-        self._most = -(-cache.capacity // _BLOCK)
-        self._tables = self._compute(min(_FIRST_BLOCKS, self._most))
+    def __init__(
+        self, graph: Callable[[], Session], session: Session, shape: CacheShape
+    ) -> None:
+        self._graph, self._shape = graph, shape
+        self._names = [f"distances_{layer}" for layer in range(shape.layers)]
+        self._place = session.place_of(self._names[0])
+        self._dtype = session.dtype_of(self._names[0])
+        self._most = -(-shape.capacity // _BLOCK)
+        self._tables = self._computed(min(_FIRST_BLOCKS, self._most))
 
-    @property
-    def dtype(self) -> np.dtype[np.floating]:
-        """The floats of the graphs."""
-        return self._tables[self._names[0]].dtype
-
-    def first(self, blocks: int) -> Mapping[str, Floats]:
+    def first(self, blocks: int) -> Mapping[str, Block]:
         """Give the first blocks of each table, by its name as an input of lm.onnx."""
-        known = self._tables[self._names[0]].shape[0]
+        known = self._tables.shape[1]
         if blocks > known:
-            self._tables = self._compute(min(max(blocks, 2 * known), self._most))
-        return {name: table[:blocks] for name, table in self._tables.items()}
+            self._tables = self._computed(min(max(blocks, 2 * known), self._most))
+        return {
+            name: self._tables.at(layer).part(0, blocks)
+            for layer, name in enumerate(self._names)
+        }
 
-    def _compute(self, blocks: int) -> Mapping[str, Floats]:
-        tables = self._graph().run({"blocks": np.array(blocks)}, self._names)
-        # Uncopied they would keep all memory of the session.
-        copies = (table.copy() for table in tables)
-        return dict(zip(self._names, copies, strict=True))  # type: ignore[arg-type]
+    def _computed(self, blocks: int) -> Block:
+        heads, size = self._shape.heads, self._shape.head_size
+        whole = (len(self._names), blocks, heads, size, _BLOCK)
+        tables = reserve(self._place, whole, self._dtype)
+        outputs = {name: tables.at(n) for n, name in enumerate(self._names)}
+        self._graph().bound({"blocks": np.array(blocks)}, outputs)()
+        return tables
 
 
 class LanguageModel:
@@ -114,21 +99,23 @@ class LanguageModel:
         vocabulary: Tokens that the model chooses from, the one that ends the speech
             included.
         wide: lm_wide.onnx, where the model has it.
+        mover: lm_move.onnx, where the model runs on a GPU.
     """
 
     def __init__(
         self,
         session: Session,
         distances: Callable[[], Session],
-        cache: CacheShape,
+        shape: CacheShape,
         slots: int,
         vocabulary: int,
         wide: Session | None = None,
+        mover: Session | None = None,
     ) -> None:
         self._session, self._wide = session, wide or session
-        self._capacity, self._vocabulary = cache.capacity, vocabulary
-        self._distances = _Distances(distances, cache)
-        self._caches = _caches(cache, slots, self._distances.dtype)
+        self._capacity, self._vocabulary = shape.capacity, vocabulary
+        self._distances = _Distances(distances, session, shape)
+        self._cache = KeyValueCache(session, shape, slots, mover)
         self._lengths = np.zeros(slots, np.int64)
         self._occupied = 0
         self._last: tuple[_Extent, _Bound] | None = None
@@ -142,8 +129,13 @@ class LanguageModel:
         """Count the frames that still fit into a sequence."""
         return self._capacity - int(self._lengths[slot])
 
-    def begin(self, embeddings: Array) -> tuple[int, Array]:
+    def begin(
+        self, embeddings: Array, after: KeptFrames | None = None
+    ) -> tuple[int, Array]:
         """Begin a sequence with (steps, size), in a slot that must be free.
+
+        Args:
+            after: Frames of another sequence that this one begins with.
 
         Returns:
             Its slot, and the log-probabilities of what follows, (vocabulary).
@@ -152,6 +144,9 @@ class LanguageModel:
         if slot == self._lengths.size:
             raise RuntimeError("all slots are occupied")
         self._lengths[slot] = 0
+        if after:
+            self._cache.fill(slot, after)
+            self._lengths[slot] = after.count
         scores = self.extend(slot, embeddings)
         # Not before: a run that fails leaves the slot free.
         self._occupied += 1
@@ -174,6 +169,10 @@ class LanguageModel:
         """
         return self._run(0, embeddings[:, None])
 
+    def kept(self, slot: int) -> KeptFrames:
+        """Copy what the model knows of a sequence, to begin others with."""
+        return self._cache.kept(slot, int(self._lengths[slot]))
+
     def end(self, slot: int) -> int:
         """Free a slot.
 
@@ -183,9 +182,8 @@ class LanguageModel:
         self._occupied -= 1
         last = self._occupied
         if slot != last:
-            length = self._lengths[last]
-            for cache in self._caches.values():
-                cache[slot, :, :length] = cache[last, :, :length]
+            length = int(self._lengths[last])
+            self._cache.move(last, slot, length)
             self._lengths[slot] = length
         return last
 
@@ -215,8 +213,7 @@ class LanguageModel:
         embeddings = np.zeros((extent.count, extent.steps, size), np.float32)
         lengths = np.zeros(extent.count, np.int64)
         scores = np.zeros((extent.count, self._vocabulary), np.float32)
-        slots = slice(extent.first, extent.first + extent.count)
-        caches = {name: cache[slots] for name, cache in self._caches.items()}
+        caches = self._cache.slots(extent.first, extent.count)
         tables = self._distances.first(extent.blocks)
         run = session.bound(
             {"embeddings": embeddings, "lengths": lengths, **caches, **tables},
@@ -226,18 +223,3 @@ class LanguageModel:
             },
         )
         return _Bound(run, embeddings, lengths, scores)
-
-
-def _caches(
-    cache: CacheShape, slots: int, dtype: np.dtype[np.floating]
-) -> Mapping[str, Floats]:
-    """Reserve memory that is taken only as far as sequences reach."""
-    names = [f"{k}_{n}" for n in range(cache.layers) for k in ("keys", "values")]
-    shape = (len(names), slots, cache.heads, cache.capacity, cache.head_size)
-    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize)
-    # In huge pages, which numpy asks for, 300 frames of the full model took 176 MB
-    # instead of 34.
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        memory.madvise(mmap.MADV_NOHUGEPAGE)
-    arrays = np.frombuffer(memory, dtype).reshape(shape)
-    return dict(zip(names, arrays, strict=True))
