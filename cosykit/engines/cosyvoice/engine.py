@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cosykit.engines.cosyvoice.decoding import Decoding
+from cosykit.engines.cosyvoice.identity import Identities
 from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
@@ -51,6 +52,7 @@ class Stages:
     """
 
     preparing: Preparing
+    identities: Identities
     decoding: Decoding
     flow: Flow
     vocoder: Vocoder
@@ -61,7 +63,7 @@ class Stages:
 
 
 class CosyVoiceEngine:
-    """An `Engine` that is a `BatchEngine` and a `VoiceKeeper` too."""
+    """An `Engine` that is a `BatchEngine`, a `VoiceKeeper` and `Repeatable` too."""
 
     def __init__(self, stages: Stages, info: EngineInfo) -> None:
         self._stages: Stages | None = stages
@@ -92,6 +94,10 @@ class CosyVoiceEngine:
     def voices(self) -> Sequence[Voice]:
         """List built-in and saved voices."""
         return self._opened().preparing.voices.list()
+
+    def identity(self, request: SpeechRequest) -> bytes:
+        """Digest what shapes the audio of a request, see `Repeatable`."""
+        return self._opened().identities.of(request)
 
     def listen(self, request: SpeechRequest) -> Sequence[str]:
         """Measure the recordings of a request ahead, see `VoiceKeeper`."""

@@ -6,11 +6,13 @@ from functools import partial
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
+from cosykit.engines.cosyvoice.identity import Identities
 from cosykit.engines.cosyvoice.installed import Installed, find_installed
 from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.reading import Reader
 from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
+from cosykit.engines.identity import digest, hashes_of
 from cosykit.errors import ModelLoadError
 from cosykit.plugins import load_plugin, misfit
 from cosykit.runtime.blocks import HOST
@@ -86,12 +88,29 @@ def _open_stages(
     )
     return Stages(
         preparing=preparing,
+        identities=Identities(
+            _digest_of(installed, settings, forced_tokens), preparing.voices, pieces
+        ),
         decoding=Decoding(_language_model(installed, slots), reader, slots),
         flow=_flow(installed, most_parts),
         vocoder=vocoder,
         slots=slots,
         most_parts=most_parts,
         catches_runaways=forced_tokens is None,
+    )
+
+
+def _digest_of(
+    installed: Installed, settings: Settings, forced_tokens: int | None
+) -> bytes:
+    """Digest what speaks the same requests alike."""
+    return digest(
+        hashes_of(installed.bundle.manifest),
+        installed.level,
+        installed.session.provider,
+        settings.engine.vocoder,
+        settings.engine.schedule,
+        forced_tokens,
     )
 
 

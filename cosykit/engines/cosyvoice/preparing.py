@@ -101,7 +101,7 @@ class Preparing:
                 for piece in self._pieces.cut(
                     request.text,
                     request.language,
-                    tagged=_is_foreign(voice),
+                    tagged=is_foreign(voice),
                     pronunciations=request.pronunciations,
                 )
             )
@@ -159,6 +159,6 @@ class Preparing:
         return LengthLimits(limits.fewest, min(limits.most, room))
 
 
-def _is_foreign(voice: VoicePrompt) -> bool:
+def is_foreign(voice: VoicePrompt) -> bool:
     """Tell whether a text should say its language, which the recording does not."""
     return bool(voice.tokens.size) and not voice.transcript

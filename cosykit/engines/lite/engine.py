@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cosykit.config import Settings
 from cosykit.engines.frontends import open_text_frontend
+from cosykit.engines.identity import digest, hashes_of, heard_fields
 from cosykit.engines.lite.pieces import cut_into_pieces
 from cosykit.engines.lite.reader import Reader
 from cosykit.engines.lite.speaker import Speaker
@@ -36,13 +37,27 @@ from cosykit.types import (
 SLOWEST, FASTEST = 0.5, 2.0
 
 
-class LiteEngine:
-    """Kokoro-82M on ONNX Runtime."""
+# The voice and the text are told as they are understood, and nothing is sampled.
+_NOT_HEARD_AS_WRITTEN = (
+    *("voice", "language", "text", "pronunciations"),
+    *("seed", "sampling", "whole"),
+)
 
-    def __init__(self, session: Session, reader: Reader, info: EngineInfo) -> None:
+
+class LiteEngine:
+    """Kokoro-82M on ONNX Runtime; an `Engine` that is `Repeatable` too.
+
+    Args:
+        opened: Digest of what was opened.
+    """
+
+    def __init__(
+        self, session: Session, reader: Reader, info: EngineInfo, opened: bytes
+    ) -> None:
         self._session: Session | None = session
         self._reader = reader
         self._info = info
+        self._opened = opened
         self._running: dict[str, Cancellation] = {}
         self._lock = threading.Lock()
 
@@ -75,8 +90,7 @@ class LiteEngine:
         session = self._session
         if session is None:
             raise ModelLoadError("the engine is closed", hint="Load the model again")
-        language = request.language or main_language(request.text)
-        voice = find_voice(VOICES, request.voice, language)
+        voice = _voice_of(request)
         sentences = self._reader.sentences(
             request.text, request.language, request.pronunciations
         )
@@ -92,6 +106,18 @@ class LiteEngine:
         finally:
             with self._lock:
                 self._running.pop(request.request_id, None)
+
+    def identity(self, request: SpeechRequest) -> bytes:
+        """Digest what shapes the audio of a request, see `Repeatable`."""
+        sentences = self._reader.normalized(
+            request.text, request.language, request.pronunciations
+        )
+        return digest(
+            self._opened,
+            _voice_of(request).id,
+            sentences,
+            heard_fields(request, without=_NOT_HEARD_AS_WRITTEN),
+        )
 
     def cancel(self, request_id: str) -> None:
         """End a request, in the middle of a run too; an unknown one is ignored."""
@@ -153,4 +179,10 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         threads=threads,
         note="the embedded voice is an int8 graph, which runs best on the CPU",
     )
-    return LiteEngine(session, reader, info)
+    opened = digest(hashes_of(bundle.manifest), session.provider)
+    return LiteEngine(session, reader, info, opened)
+
+
+def _voice_of(request: SpeechRequest) -> Voice:
+    language = request.language or main_language(request.text)
+    return find_voice(VOICES, request.voice, language)

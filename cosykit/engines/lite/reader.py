@@ -1,15 +1,19 @@
 """Texts to the phonemes that the embedded voice speaks, sentence by sentence."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from cosykit.engines.lite.pieces import PhonemeSentence
 from cosykit.synthesis.text.phonemes import Phonemizer
+from cosykit.synthesis.text.recent import RecentTexts
 from cosykit.synthesis.text.told import told
-from cosykit.types import Language, TextFrontend
+from cosykit.types import Language, Sentence, TextFrontend
 
 # Takes the tables and the rules of both languages to be read.
 _TRIAL_TEXT = "你好 hello"
+
+_Readings = tuple[tuple[str, str], ...]
 
 
 class Reader:
@@ -19,8 +23,18 @@ class Reader:
     """
 
     def __init__(self, frontend: TextFrontend) -> None:
-        self._frontend = frontend
+        self._normalized = RecentTexts(partial(_normalized, frontend))
         self._phonemizer = Phonemizer()
+
+    def normalized(
+        self,
+        text: str,
+        language: Language | None,
+        pronunciations: Mapping[str, str] = MappingProxyType({}),
+    ) -> Sequence[Sentence]:
+        """Give what is left of a text once it is normalised; see `sentences`."""
+        readings = tuple(sorted(pronunciations.items()))
+        return self._normalized.get(text, (language, readings))
 
     def sentences(
         self,
@@ -36,7 +50,7 @@ class Reader:
         Raises:
             InputError: The text cannot be spoken, or a reading not be used.
         """
-        sentences = told(self._frontend, pronunciations).sentences(text, language)
+        sentences = self.normalized(text, language, pronunciations)
         spoken = (
             PhonemeSentence(
                 self._phonemizer.phonemes(sentence),
@@ -54,3 +68,10 @@ class Reader:
             Exception: Whatever a plug-in of a front end makes of a text it never saw.
         """
         list(self.sentences(_TRIAL_TEXT, None))
+
+
+def _normalized(
+    frontend: TextFrontend, text: str, manner: tuple[Language | None, _Readings]
+) -> Sequence[Sentence]:
+    language, readings = manner
+    return told(frontend, dict(readings)).sentences(text, language)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from cosykit.synthesis.text.korean import korean_sentences
 from cosykit.synthesis.text.language import LANGUAGE_TAG, is_korean, main_language
 from cosykit.synthesis.text.marks import HeldMarks, has_marks, has_words
 from cosykit.synthesis.text.punctuation import closed, joined, plain
+from cosykit.synthesis.text.recent import RecentTexts
 from cosykit.synthesis.text.sentences import split_sentences
 from cosykit.synthesis.text.told import told
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
@@ -52,6 +53,14 @@ class TextPiece:
     ends_paragraph: bool = False
 
 
+class _Manner(NamedTuple):
+    """How a text is cut; see `TextPieces.cut`."""
+
+    language: Language | None
+    tagged: bool
+    readings: tuple[tuple[str, str], ...]
+
+
 class TextPieces:
     """Cuts texts for a model; any number of threads may use one.
 
@@ -70,6 +79,7 @@ class TextPieces:
     ) -> None:
         self._frontend, self._tokenizer = frontend, tokenizer
         self._normalizes = normalizes
+        self._recent = RecentTexts(self._cut)
 
     def cut(
         self,
@@ -94,13 +104,8 @@ class TextPieces:
         Raises:
             InputError: Nothing in the text can be spoken, or a reading not be used.
         """
-        if has_marks(text):
-            return list(self._left_alone(text))
-        _check_written(pronunciations)
-        sentences = self._sentences(text, language, pronunciations)
-        pieces = balanced(_closed(sentences), self._size)
-        tag = f"<|{language or main_language(text)}|>" if tagged else ""
-        return [self._piece(piece, tag) for piece in pieces]
+        readings = tuple(sorted(pronunciations.items()))
+        return self._recent.get(text, _Manner(language, tagged, readings))
 
     def normalized(self, text: str, language: Language | None = None) -> str:
         """Normalise a text without cutting it, such as what is said in a recording.
@@ -112,6 +117,18 @@ class TextPieces:
             return text.strip()
         sentences = _closed(self._sentences(text, language))
         return reduce(joined, (sentence.text for sentence in sentences))
+
+    def _cut(self, text: str, manner: _Manner) -> Sequence[TextPiece]:
+        if has_marks(text):
+            return tuple(self._left_alone(text))
+        pronunciations = dict(manner.readings)
+        _check_written(pronunciations)
+        sentences = self._sentences(text, manner.language, pronunciations)
+        pieces = balanced(_closed(sentences), self._size)
+        tag = ""
+        if manner.tagged:
+            tag = f"<|{manner.language or main_language(text)}|>"
+        return tuple(self._piece(piece, tag) for piece in pieces)
 
     def _sentences(
         self,
