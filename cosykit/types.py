@@ -376,6 +376,15 @@ class Repeatable(Protocol):
         """
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """Counts what went wrong without failing a request; an `Engine` may be one too."""
+
+    @property
+    def runaways(self) -> int:
+        """How often speech did not end by itself, and was begun anew or cut."""
+
+
 Mel = NDArray[np.float32]
 """Log mel spectrogram, shape (mels, frames)."""
 

@@ -1,6 +1,6 @@
 """What the server counts, in Prometheus' terms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import psutil
 from prometheus_client import (
@@ -10,6 +10,8 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
+from prometheus_client.metrics_core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 _SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 120)
 _FACTORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1, 1.5, 2, 4)
@@ -81,6 +83,21 @@ class Metrics:
         """Add a gauge that is read whenever the metrics are."""
         Gauge(name, text, registry=self.registry).set_function(value)
 
+    def watch_count(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Add a counter that something else counts."""
+        self.registry.register(_Counted(name, text, value))
+
     def page(self) -> bytes:
         """Write all of it in Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+class _Counted(Collector):
+    """Reads a counter whenever the metrics are."""
+
+    def __init__(self, name: str, text: str, value: Callable[[], float]) -> None:
+        self._name, self._text, self._value = name, text, value
+
+    def collect(self) -> Iterable[Metric]:
+        """Read it."""
+        yield CounterMetricFamily(self._name, self._text, value=self._value())

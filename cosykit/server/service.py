@@ -21,7 +21,7 @@ from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.recovery import can_be_mended, repair
 from cosykit.synthesis.loop import Loop
-from cosykit.types import BatchEngine, Language, SpeechRequest
+from cosykit.types import BatchEngine, Counting, Language, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
@@ -99,6 +99,11 @@ class SpeechService:
             "Requests that are being spoken",
             lambda: self._exchange.active,
         )
+        self.metrics.watch_count(
+            "cosykit_runaways",
+            "Utterances that did not end by themselves",
+            self._runaways,
+        )
 
     @property
     def state(self) -> State:
@@ -127,6 +132,10 @@ class SpeechService:
         """The loop, once the model is loaded."""
         serving = self._exchange.current
         return serving.loop if serving else None
+
+    def _runaways(self) -> int:
+        engine = self._exchange.current and self._exchange.current.loop.engine
+        return engine.runaways if isinstance(engine, Counting) else 0
 
     @property
     def fallback(self) -> str:

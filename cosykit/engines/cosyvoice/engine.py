@@ -63,7 +63,7 @@ class Stages:
 
 
 class CosyVoiceEngine:
-    """An `Engine` that is a `BatchEngine`, a `VoiceKeeper` and `Repeatable` too."""
+    """An `Engine` that is a `BatchEngine`, a `VoiceKeeper` and more."""
 
     def __init__(self, stages: Stages, info: EngineInfo) -> None:
         self._stages: Stages | None = stages
@@ -74,6 +74,7 @@ class CosyVoiceEngine:
         self._rendering: Rendering | None = None
         self._pulled: dict[str, deque[Progress]] = {}
         self._cancelled: set[str] = set()
+        self._runaways = 0
         self._lock = threading.Lock()
 
     @property
@@ -123,6 +124,11 @@ class CosyVoiceEngine:
     def times(self) -> StageTimes:
         """Where the time went since the engine was opened."""
         return self._opened().times
+
+    @property
+    def runaways(self) -> int:
+        """How often an utterance did not end by itself, see `Counting`."""
+        return self._runaways
 
     @property
     def under_way(self) -> int:
@@ -250,7 +256,9 @@ class CosyVoiceEngine:
         if stages.catches_runaways:
             for speech in self._speeches.values():
                 for utterance in speech.utterances:
-                    _catch_runaway(stages, speech, utterance)
+                    if utterance.ran_out:
+                        self._runaways += 1
+                        _catch_runaway(stages, speech, utterance)
 
     def _tokens_due(self, stages: Stages) -> int:
         """Say how many tokens to choose before the next run of the estimator."""
@@ -318,8 +326,6 @@ def _prefill(stages: Stages, speech: Speech, utterance: Utterance) -> None:
 
 def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None:
     """Begin an utterance anew, once, that did not end by itself."""
-    if not utterance.ran_out:
-        return
     size = len(utterance.tokens)
     if utterance.attempt or utterance.is_rendered:
         _log.warning(

@@ -18,7 +18,14 @@ from cosykit.hub.bundle import MANIFEST
 from cosykit.spec import GRAPHS_VERSION
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.length import LengthLimits
-from cosykit.types import AudioChunk, BatchEngine, Engine, Samples, SpeechRequest
+from cosykit.types import (
+    AudioChunk,
+    BatchEngine,
+    Counting,
+    Engine,
+    Samples,
+    SpeechRequest,
+)
 
 TEXT = "今天天气很好，我们去公园散步。"
 LONG = "第一句话说的是春天。" * 12
@@ -46,6 +53,7 @@ def together(
 def test_engine_keeps_both_protocols(engine: CosyVoiceEngine) -> None:
     assert isinstance(engine, Engine)
     assert isinstance(engine, BatchEngine)
+    assert isinstance(engine, Counting)
     assert engine.info.precision == "fp32"
     assert engine.sample_rate == 22_050
     assert {voice.id for voice in engine.voices()} >= {"zh_female", "en_male"}
@@ -172,7 +180,9 @@ def test_runaway_is_begun_anew_once_and_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     forbid_ends(monkeypatch, 40)
+    before = engine.runaways
     assert spoken(engine, SpeechRequest(TEXT, seed=1)).size
+    assert engine.runaways == before + 2
     told = [record.message for record in caplog.records]
     assert [message.rpartition(" ")[2] for message in told] == ["again", "tokens"]
     assert TEXT not in caplog.text

@@ -7,7 +7,6 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.synthesis.lm.cache import KeptFrames
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.types import Recording, Samples, SpeechRequest
-from tests.engines.cosyvoice.conftest import INSTRUCT
 
 TEXT = "今天天气很好。"
 

@@ -1,0 +1,26 @@
+from types import SimpleNamespace
+
+from cosykit.config.schema import Settings
+from cosykit.server.exchange import Serving
+from cosykit.server.metrics import Metrics
+from cosykit.server.service import SpeechService
+from cosykit.types import Counting
+
+
+def test_count_of_something_else_is_a_counter() -> None:
+    metrics, counted = Metrics(), iter((1, 3))
+    metrics.watch_count("cosykit_falls", "Falls", lambda: next(counted))
+    assert "cosykit_falls_total 1.0" in metrics.page().decode()
+    page = metrics.page().decode()
+    assert "# TYPE cosykit_falls_total counter" in page
+    assert "cosykit_falls_total 3.0" in page
+
+
+def test_runaways_of_the_engine_in_use_are_told() -> None:
+    service = SpeechService(Settings())
+    assert "cosykit_runaways_total 0.0" in service.metrics.page().decode()
+    engine = SimpleNamespace(runaways=2)
+    assert isinstance(engine, Counting)
+    loop = SimpleNamespace(engine=engine, waiting=0, active=0)
+    service._exchange.put(Serving(loop))  # type: ignore[arg-type]
+    assert "cosykit_runaways_total 2.0" in service.metrics.page().decode()
