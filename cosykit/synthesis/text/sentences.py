@@ -24,13 +24,13 @@ _LAST_WORD = re.compile(r"[A-Za-z.]+\Z")
 _LONGEST_ABBREVIATION = 12
 _CJK_CHARACTER = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uffef]")
 
-# Where an overlong sentence is best cut: ever weaker pauses, then between words.
-_CUTS = (
+PAUSES = (
     re.compile(r"[。！？!?….]+[”）)\"’]*(?:\s+|(?=[^\s!-~]))"),
     re.compile(r"[；;：:—](?:\s+|(?=[^\s!-~]))"),
     re.compile(r"(?:[，、)）”]|,(?=\s))\s*"),
     re.compile(r"\s+"),
 )
+"""Where an overlong sentence is best cut: ever weaker pauses, then between words."""
 
 
 def split_sentences(paragraph: str) -> list[str]:
@@ -38,7 +38,7 @@ def split_sentences(paragraph: str) -> list[str]:
 
     Joined, they are the paragraph, spaces included.
     """
-    ends = [0, *_sentence_ends(paragraph), len(paragraph)]
+    ends = [0, *sentence_ends(paragraph), len(paragraph)]
     sentences = [paragraph[start:end] for start, end in pairwise(ends)]
     clauses = (clause for sentence in sentences for clause in split_clauses(sentence))
     return join_silent(clauses)
@@ -57,12 +57,21 @@ def join_silent(pieces: Iterable[str]) -> list[str]:
     return ["".join(parts) for parts in joined]
 
 
-def _sentence_ends(paragraph: str) -> Iterator[int]:
+def sentence_ends(
+    paragraph: str, closing_marks: re.Pattern[str] = _CLOSING
+) -> Iterator[int]:
+    """Yield where sentences end before the paragraph does.
+
+    Each is as certain as it can be: no text that is added to the paragraph changes it.
+
+    Args:
+        closing_marks: What belongs to the sentence that it follows.
+    """
     quotes = position = 0
     for terminator in _TERMINATOR.finditer(paragraph):
         quotes += paragraph.count('"', position, terminator.start())
         position = terminator.end()
-        closing = _CLOSING.match(paragraph, position)
+        closing = closing_marks.match(paragraph, position)
         end = closing.end() if closing else position
         if quotes % 2 and paragraph.startswith('"', end):
             end += 1
@@ -76,7 +85,7 @@ def _ends_sentence(paragraph: str, terminator: re.Match[str], end: int) -> bool:
     following = next_start.group() if next_start else ""
     if not following.strip():
         return False
-    if not marks.strip("."):
+    if marks == ".":
         is_inside = not (following[0].isspace() or _CJK_CHARACTER.match(following))
         return not (
             is_inside or _is_abbreviated(paragraph, terminator.start(), following)
@@ -131,8 +140,23 @@ def _cost(char: str) -> int:
 
 def _cut(sentence: str, start: int, ideal: int, limit: int) -> int:
     """Choose the strongest pause near the ideal place, or that place itself."""
-    earliest = start + (ideal - start) // 2
-    for pattern in _CUTS:
+    return pause_near(sentence, start + (ideal - start) // 2, ideal, limit) or ideal
+
+
+def pause_near(
+    sentence: str,
+    earliest: int,
+    ideal: int,
+    limit: int,
+    pauses: Sequence[re.Pattern[str]] = PAUSES,
+) -> int | None:
+    """Find where the strongest pause ends, the one nearest to the ideal place.
+
+    Args:
+        limit: Where it has to be over.
+        pauses: The strongest first.
+    """
+    for pattern in pauses:
         ends: Sequence[int] = [
             match.end()
             for match in pattern.finditer(sentence, earliest, limit)
@@ -140,4 +164,4 @@ def _cut(sentence: str, start: int, ideal: int, limit: int) -> int:
         ]
         if ends:
             return min(ends, key=lambda end: abs(end - ideal))
-    return ideal
+    return None
