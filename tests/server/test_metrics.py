@@ -19,7 +19,7 @@ def test_count_of_something_else_is_a_counter() -> None:
 def test_runaways_of_the_engine_in_use_are_told() -> None:
     service = SpeechService(Settings())
     assert "cosykit_runaways_total 0.0" in service.metrics.page().decode()
-    engine = SimpleNamespace(runaways=2)
+    engine = SimpleNamespace(runaways=2, info=SimpleNamespace(model="some"))
     assert isinstance(engine, Counting)
     loop = SimpleNamespace(engine=engine, waiting=0, active=0)
     service._exchange.put(Serving(loop))  # type: ignore[arg-type]
