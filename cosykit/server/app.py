@@ -18,6 +18,7 @@ from cosykit.server import convert, openai, status, tts, upstream, voices
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
+from cosykit.server.ports import further_ports
 from cosykit.server.request_log import RequestLog
 from cosykit.server.service import SpeechService
 
@@ -36,11 +37,12 @@ def create_app(service: SpeechService) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        service.start()
-        try:
-            yield
-        finally:
-            await service.close()
+        async with further_ports(service):
+            service.start()
+            try:
+                yield
+            finally:
+                await service.close()
 
     app = Starlette(
         routes=[*_api_routes(service), *_page_routes()],

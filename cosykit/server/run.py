@@ -1,6 +1,5 @@
 """Listen on the configured port until a signal comes."""
 
-import errno
 import logging
 import math
 import os
@@ -13,17 +12,14 @@ import uvicorn
 
 from cosykit.config.schema import ServerSettings, Settings
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import ResourceError
 from cosykit.runtime.arenas import share_arenas
 from cosykit.runtime.wheel import check_wheels
 from cosykit.server.app import create_app
+from cosykit.server.listener import listen
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
 
 _log = logging.getLogger(__name__)
-
-# Connections that wait to be accepted.
-_BACKLOG = 2048
 
 
 def serve(
@@ -74,10 +70,19 @@ def _leave() -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends at once on a second Ctrl-C.
+    """Closes all ports at once, and ends at once on a second Ctrl-C.
 
     Since Python 3.12 uvicorn would wait for open connections all the same.
     """
+
+    def __init__(self, config: uvicorn.Config, service: SpeechService) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what runs end, on every port."""
+        self._service.closing.set()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take note of a signal."""
@@ -101,7 +106,8 @@ def create_server(service: SpeechService) -> uvicorn.Server:
             access_log=False,
             lifespan="on",
             timeout_graceful_shutdown=math.ceil(service.settings.server.grace_s),
-        )
+        ),
+        service,
     )
 
 
@@ -111,39 +117,7 @@ def open_listener(server: ServerSettings) -> socket.socket:
     Raises:
         ResourceError: It is in use, not ours, or not to be had without privileges.
     """
-    try:
-        found = socket.getaddrinfo(
-            server.host, server.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        # `localhost` may have two addresses; every client finds the older kind.
-        family, kind, protocol, _, address = min(found, key=lambda each: each[0])
-        # Without the protocol, asyncio would not turn off Nagle's algorithm, which
-        # holds small pieces back for 40 ms.
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(_BACKLOG)
-        except OSError:
-            listener.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        raise ResourceError(
-            f"cannot listen on {server.host}:{server.port}: "
-            f"{getattr(error, 'strerror', error)}",
-            hint=_remedy(error),
-        ) from error
-    return listener
-
-
-def _remedy(error: OSError | UnicodeError) -> str:
-    match getattr(error, "errno", None):
-        case errno.EADDRINUSE:
-            return "Stop the program that has the port, or choose another with --port"
-        case errno.EACCES | errno.EPERM:
-            return "Ports below 1024 need privileges; choose another with --port"
-        case _:
-            return "Check server.host: it has to be an address of this machine"
+    return listen(server.host, server.port, "with --port")
 
 
 def _address(listener: socket.socket) -> str:

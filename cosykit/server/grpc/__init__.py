@@ -1,0 +1,1 @@
+"""Speech over gRPC, as speech.proto describes it."""

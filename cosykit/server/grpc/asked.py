@@ -1,0 +1,105 @@
+"""What a message asks for, checked as the bodies of HTTP are."""
+
+from typing import Self
+
+from google.protobuf.message import Message
+from pydantic import BaseModel, Field, ValidationError
+
+from cosykit.audio.formats import AudioFormat
+from cosykit.server.admission import Client
+from cosykit.server.grpc.speech_pb2 import SynthesizeRequest
+from cosykit.server.operations import STRICT, Name, SampleRate, field_error
+from cosykit.server.recordings import Seed, Transcript, uploaded
+from cosykit.server.service import AUTO
+from cosykit.types import (
+    SPEED_RANGE,
+    TOP_K_RANGE,
+    TOP_P_RANGE,
+    VOLUME_RANGE,
+    Language,
+    Sampling,
+    SpeechRequest,
+)
+
+
+class SamplingFields(BaseModel):
+    """How the next speech token is chosen."""
+
+    model_config = STRICT
+
+    top_p: float = Field(default=Sampling().top_p, ge=TOP_P_RANGE[0], le=TOP_P_RANGE[1])
+    top_k: int = Field(default=Sampling().top_k, ge=TOP_K_RANGE[0], le=TOP_K_RANGE[1])
+
+
+class PromptFields(BaseModel):
+    """A recording whose voice to speak with."""
+
+    model_config = STRICT
+
+    audio: bytes = Field(min_length=1)
+    text: Transcript | None = None
+
+
+class Asked(BaseModel):
+    """What a `SynthesizeRequest` asks for."""
+
+    model_config = STRICT
+
+    text: str = ""
+    model: Name = AUTO
+    voice: Name | None = None
+    language: Language | None = None
+    format: AudioFormat | None = None
+    sample_rate: SampleRate = 0
+    speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
+    volume: float = Field(default=1.0, ge=VOLUME_RANGE[0], le=VOLUME_RANGE[1])
+    seed: Seed | None = None
+    sampling: SamplingFields = SamplingFields()
+    instructions: str | None = Field(default=None, max_length=4096)
+    prompt: PromptFields | None = None
+
+    @classmethod
+    def of(cls, message: SynthesizeRequest) -> Self:
+        """Check a message.
+
+        Raises:
+            InputError: A field of it is wrong.
+        """
+        try:
+            return cls.model_validate(_fields(message))
+        except ValidationError as error:
+            refusal = field_error(error, ("sampling", "prompt"))
+            refusal.hint = "See speech.proto for the fields"
+            raise refusal from error
+
+    async def request(self, client: Client) -> SpeechRequest:
+        """Say what a client asks for.
+
+        Raises:
+            InputError: The recording is no audio.
+        """
+        prompt = None
+        if self.prompt:
+            transcript = self.prompt.text or ""
+            prompt = await uploaded(self.prompt.audio, "prompt", transcript)
+        return SpeechRequest(
+            self.text,
+            voice=self.voice,
+            language=self.language,
+            speed=self.speed,
+            volume=self.volume,
+            instructions=self.instructions,
+            prompt=prompt,
+            seed=self.seed,
+            sampling=Sampling(self.sampling.top_p, self.sampling.top_k),
+            client=client.name,
+            priority=client.priority,
+        )
+
+
+def _fields(message: Message) -> dict[str, object]:
+    """List what is set in a message, and in the messages in it."""
+    return {
+        field.name: _fields(value) if isinstance(value, Message) else value
+        for field, value in message.ListFields()
+    }

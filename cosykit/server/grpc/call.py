@@ -1,0 +1,227 @@
+"""One call of a method, from the key that it shows to the status that it ends with."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
+from urllib.parse import unquote
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError, Message
+
+from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.server.admission import Client
+from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
+from cosykit.server.request_log import REQUEST_ID, safe_id
+from cosykit.server.service import SpeechService
+
+_log = logging.getLogger("cosykit.access")
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
+Request = TypeVar("Request", bound=Message)
+
+_CODES: Mapping[int, grpc.StatusCode] = MappingProxyType(
+    {
+        400: grpc.StatusCode.INVALID_ARGUMENT,
+        401: grpc.StatusCode.UNAUTHENTICATED,
+        404: grpc.StatusCode.NOT_FOUND,
+        413: grpc.StatusCode.INVALID_ARGUMENT,
+        415: grpc.StatusCode.INVALID_ARGUMENT,
+        429: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        502: grpc.StatusCode.UNAVAILABLE,
+        503: grpc.StatusCode.UNAVAILABLE,
+        504: grpc.StatusCode.DEADLINE_EXCEEDED,
+    }
+)
+"""Status codes of gRPC by those of HTTP; all others are INTERNAL."""
+
+
+class UnderWay:
+    """Counts calls, from their coming to the sending of their status."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def add(self, context: Context) -> None:
+        """Count a call in."""
+        self._count += 1
+        self._none.clear()
+        # Its type asks for a class that does not exist.
+        context.add_done_callback(self._remove)  # type: ignore[arg-type]
+
+    async def wait_for_none(self) -> None:
+        """Wait until all have ended."""
+        await self._none.wait()
+
+    def _remove(self, ctx: Context) -> None:
+        self._count -= 1
+        if not self._count:
+            self._none.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of the service.
+
+    Attributes:
+        counted: Whether it counts towards the rates of keys and addresses.
+    """
+
+    name: str
+    answer: Callable[["Call"], Awaitable[None]]
+    counted: bool = True
+
+    def handler(
+        self, service: SpeechService, under_way: UnderWay
+    ) -> "grpc.RpcMethodHandler[bytes, bytes]":
+        """Handle calls of it.
+
+        Messages pass as bytes, and streams for all that the client sends and gets:
+        gRPC itself would never answer a call that ends before its one message, and
+        would answer what it cannot parse with an exception of Python.
+        """
+
+        async def handle(_: object, context: Context) -> None:
+            under_way.add(context)
+            await Call(self, service, context).run()
+
+        return grpc.stream_stream_rpc_method_handler(handle)
+
+
+class Call:
+    """A call that is being answered.
+
+    Attributes:
+        client: Who calls.
+    """
+
+    def __init__(
+        self, method: Method, service: SpeechService, context: Context
+    ) -> None:
+        self.service = service
+        self.client = Client("")
+        self._method = method
+        self._context = context
+        self._metadata = {
+            str(key): value
+            for key, value in context.invocation_metadata() or ()
+            if isinstance(value, str)
+        }
+
+    async def run(self) -> None:
+        """Answer it; every failure becomes a status."""
+        began, code = time.perf_counter(), grpc.StatusCode.CANCELLED
+        REQUEST_ID.set(safe_id(self._metadata.get("x-request-id", "")))
+        CACHE_CONTROL.set(CacheControl.of(self._metadata.get("cache-control", "")))
+        try:
+            self.client = self._admitted()
+            await self._method.answer(self)
+            code = grpc.StatusCode.OK
+        except CosykitError as error:
+            self.service.note_failure(error)
+            code = _CODES.get(error.http_status, grpc.StatusCode.INTERNAL)
+            await self._context.abort(code, str(error), _about(error))
+        except grpc.aio.BaseError:
+            # Nobody is there any more.
+            raise
+        except Exception:
+            code = grpc.StatusCode.INTERNAL
+            _log.exception("the server failed")
+            await self._context.abort(code, "the server failed unexpectedly")
+        finally:
+            self._note(code, time.perf_counter() - began)
+
+    @property
+    def time_left_s(self) -> float | None:
+        """How long the client waits at most; None if it does not say."""
+        return self._context.time_remaining()
+
+    async def begin(self, headers: Mapping[str, str]) -> None:
+        """Send what goes ahead of the first message."""
+        metadata = {name.lower(): value for name, value in headers.items()}
+        metadata["x-request-id"] = REQUEST_ID.get()
+        await self._context.send_initial_metadata(tuple(metadata.items()))
+
+    async def read(self, kind: type[Request]) -> Request | None:
+        """Wait for the next message; None if there will be none.
+
+        Raises:
+            InputError: It is not of this kind.
+        """
+        content = await self._context.read()
+        if not isinstance(content, bytes):
+            return None
+        try:
+            return kind.FromString(content)
+        except DecodeError as error:
+            raise InputError(
+                f"the message is no {kind.DESCRIPTOR.name}",
+                hint="See speech.proto, or ask the server by reflection",
+            ) from error
+
+    async def read_first(self, kind: type[Request]) -> Request:
+        """Wait for the first message.
+
+        Raises:
+            InputError: It does not come in time, or is not of this kind.
+        """
+        silence_s = self.service.settings.server.silence_s
+        try:
+            async with asyncio.timeout(silence_s):
+                message = await self.read(kind)
+        except TimeoutError:
+            message = None
+        if message is None:
+            raise InputError(
+                f"no {kind.DESCRIPTOR.name} has come",
+                hint=f"Send it within {silence_s:g} s",
+            )
+        return message
+
+    async def write(self, message: Message) -> None:
+        """Send a message, as soon as the client takes more.
+
+        Raises:
+            BusyError: It takes nothing for so long that it must be gone.
+        """
+        patience_s = self.service.settings.engine.timeout_s
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._context.write(message.SerializeToString())
+        except TimeoutError:
+            raise BusyError(f"nothing was taken for {patience_s:g} s") from None
+
+    def _admitted(self) -> Client:
+        scheme, _, shown = self._metadata.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer"
+        key = shown.strip() if is_bearer else self._metadata.get("x-api-key")
+        admission = self.service.admission
+        admit = admission.admit if self._method.counted else admission.recognise
+        return admit(key, _address(self._context.peer()))
+
+    def _note(self, code: grpc.StatusCode, elapsed_s: float) -> None:
+        route = f"gRPC {self._method.name}"
+        self.service.metrics.requests.labels(route=route, status=code.name).inc()
+        _log.info("%s %s %.0f ms", route, code.name, 1000 * elapsed_s)
+
+
+def _about(error: CosykitError) -> tuple[tuple[str, str], ...]:
+    """Tell programs of an error, beside the status."""
+    about = {"cosykit-code": error.code}
+    if error.param:
+        about["cosykit-param"] = error.param.encode("ascii", "replace").decode()
+    if isinstance(error, BusyError):
+        about["retry-after"] = error.retry_after
+    return tuple(about.items())
+
+
+def _address(peer: str) -> str:
+    """Take the address out of `ipv4:127.0.0.1:5000` or `ipv6:%5B::1%5D:5000`."""
+    _, _, place = unquote(peer).partition(":")
+    return place.rpartition(":")[0].strip("[]")
