@@ -134,6 +134,13 @@ class Bundle:
         """Locate a network that measures recordings, such as `campplus`."""
         return self.folder / "frontend" / f"{name}.onnx"
 
+    def is_for(self, path: str, level: Level) -> bool:
+        """Tell whether a level needs a file: all but the graphs of other levels."""
+        folder, _, file = path.partition("/")
+        if folder not in get_args(Precision):
+            return True
+        return (file.partition(".")[0], folder) in level.graphs.items()
+
     def problems(self, level: Level | None = None) -> Mapping[str, str]:
         """Rehash every file; map the path of each bad one to what is wrong.
 
@@ -142,7 +149,7 @@ class Bundle:
         """
         found = {}
         for path, expected in self.manifest.files.items():
-            if level and _is_of_others(path, level):
+            if level and not self.is_for(path, level):
                 continue
             problem = problem_with(self.folder / path, expected)
             if problem:
@@ -160,14 +167,6 @@ class Bundle:
                 f"{self.folder / path} is broken: {problem}",
                 hint=f"Run: cosykit install {self.manifest.model} --repair",
             )
-
-
-def _is_of_others(path: str, level: Level) -> bool:
-    """Tell whether a file is a graph, or weights of one, that a level does not use."""
-    folder, _, file = path.partition("/")
-    if folder not in get_args(Precision):
-        return False
-    return (file.partition(".")[0], folder) not in level.graphs.items()
 
 
 def read_bundle(models_dir: Path, model: str) -> Bundle | None:

@@ -1,6 +1,7 @@
 """Keep the memory of a process that serves for long from growing."""
 
 import ctypes
+import gc
 from functools import cache
 from types import ModuleType
 
@@ -19,6 +20,18 @@ def share_arenas() -> None:
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 2)
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, such as that of a closed model.
+
+    glibc keeps it by itself: 850 MB were left of CosyVoice-300M at int8, and 220 are
+    when it is told. Elsewhere there is nothing to do.
+    """
+    gc.collect()
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 @cache

@@ -8,6 +8,7 @@ from cosykit.audio.formats import FORMATS, AudioFormat
 from cosykit.server.admission import Client
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import (
+    ModelName,
     Name,
     Operation,
     SampleRate,
@@ -28,6 +29,7 @@ class ConversionBody(PromptFields):
         description="The speech, up to 5 minutes: an audio file of any common format, "
         "in base64 or as a data: URI"
     )
+    model: ModelName = "auto"
     voice: Name | None = Field(
         default=None, description="Voice id, name or alias; the first one by default"
     )
@@ -67,7 +69,7 @@ async def _start(
     )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     with naming({"prompt": "prompt_audio", "source": "audio"}):
-        return await start_speech(service, speech_request, out)
+        return await start_speech(service, speech_request, out, body.model)
 
 
 OPERATIONS = (

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from cosykit.runtime.arenas import give_back
 from cosykit.synthesis.loop import Loop
 
 
@@ -73,6 +74,12 @@ class Exchange:
         return {*self._holders, *([self._current] if self._current else [])}
 
     def _close(self, serving: Serving) -> None:
-        task = asyncio.create_task(serving.loop.close())
+        task = asyncio.create_task(_free(serving.loop))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+
+
+async def _free(loop: Loop) -> None:
+    await loop.close()
+    del loop
+    await asyncio.to_thread(give_back)

@@ -1,6 +1,6 @@
 """What the server counts, in Prometheus' terms."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import psutil
 from prometheus_client import (
@@ -10,7 +10,11 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from prometheus_client.metrics_core import CounterMetricFamily, Metric
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 _SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 120)
@@ -83,6 +87,16 @@ class Metrics:
         """Add a gauge that is read whenever the metrics are."""
         Gauge(name, text, registry=self.registry).set_function(value)
 
+    def watch_each(
+        self,
+        name: str,
+        text: str,
+        label: str,
+        values: Callable[[], Mapping[str, float]],
+    ) -> None:
+        """Add a gauge for each of some things, which may come and go."""
+        self.registry.register(_Each(name, text, label, values))
+
     def watch_count(self, name: str, text: str, value: Callable[[], float]) -> None:
         """Add a counter that something else counts."""
         self.registry.register(_Counted(name, text, value))
@@ -101,3 +115,24 @@ class _Counted(Collector):
     def collect(self) -> Iterable[Metric]:
         """Read it."""
         yield CounterMetricFamily(self._name, self._text, value=self._value())
+
+
+class _Each(Collector):
+    """Reads the values of a gauge, by label, whenever the metrics are."""
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        label: str,
+        values: Callable[[], Mapping[str, float]],
+    ) -> None:
+        self._name, self._text, self._label = name, text, label
+        self._values = values
+
+    def collect(self) -> Iterable[Metric]:
+        """Read them."""
+        family = GaugeMetricFamily(self._name, self._text, labels=[self._label])
+        for label, value in self._values().items():
+            family.add_metric([label], value)
+        yield family

@@ -3,6 +3,7 @@
 Source: OpenAI API reference, `POST /v1/audio/speech` and `GET /v1/models`.
 """
 
+import asyncio
 import json
 from binascii import b2a_base64
 from collections.abc import AsyncGenerator, Mapping
@@ -13,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.audio.formats import FORMATS
-from cosykit.errors import CosykitError, NotFoundError
+from cosykit.engines.roster import installed_models
+from cosykit.errors import CosykitError
 from cosykit.server.admission import Client
 from cosykit.server.openai_shapes import (
     ErrorAnswer,
@@ -23,13 +25,10 @@ from cosykit.server.openai_shapes import (
 )
 from cosykit.server.operations import Operation, check_length, client_of, read_body
 from cosykit.server.recordings import naming
-from cosykit.server.service import SpeechService
+from cosykit.server.service import OPENAI_MODELS, SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
 from cosykit.types import SpeechRequest
-
-# Clients that were written for OpenAI name its models; they get the one that is loaded.
-OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 
 _FIELDS: Mapping[str, str] = MappingProxyType(
     {"text": "input", "prompt": "prompt_audio"}
@@ -56,39 +55,24 @@ async def speak(request: Request, service: SpeechService) -> Response:
 async def _start(
     body: SpeechBody, client: Client, service: SpeechService
 ) -> EncodedSpeech:
-    await check_model(body.model, service)
-    can = (await service.loaded()).engine.capabilities
-    speech_request = SpeechRequest(
-        body.input,
-        voice=body.voice_name,
-        language=body.language,
-        speed=body.speed,
-        volume=body.volume,
-        # OpenAI's clients send them to any model.
-        instructions=body.instructions if can.instructions else None,
-        prompt=await body.prompt(body.prompt_text),
-        seed=body.seed,
-        sampling=body.sampling,
-        client=client.name,
-        priority=client.priority,
-    )
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
-    return await start_speech(service, speech_request, out)
-
-
-async def check_model(name: str, service: SpeechService) -> None:
-    """Refuse a model that is not the loaded one.
-
-    Raises:
-        NotFoundError: It is not.
-    """
-    loaded = (await service.loaded()).engine.info.model
-    if name not in (loaded, "auto", *OPENAI_MODELS):
-        raise NotFoundError(
-            f"the model {name[:64]!r} is not loaded",
-            hint=f"Loaded: {loaded}",
-            param="model",
+    async with service.hold(body.model) as serving:
+        can = serving.loop.engine.capabilities
+        speech_request = SpeechRequest(
+            body.input,
+            voice=body.voice_name,
+            language=body.language,
+            speed=body.speed,
+            volume=body.volume,
+            # OpenAI's clients send them to any model.
+            instructions=body.instructions if can.instructions else None,
+            prompt=await body.prompt(body.prompt_text),
+            seed=body.seed,
+            sampling=body.sampling,
+            client=client.name,
+            priority=client.priority,
         )
+        return await start_speech(service, speech_request, out, body.model)
 
 
 async def _events(speech: EncodedSpeech, characters: int) -> AsyncGenerator[bytes]:
@@ -121,16 +105,21 @@ def _event(fields: dict[str, object]) -> bytes:
 
 async def list_models(request: Request, service: SpeechService) -> Response:
     """Handle `GET /v1/models` and `GET /v1/audio/models`."""
-    names = ((await service.loaded()).engine.info.model, *OPENAI_MODELS)
+    configured = (await service.loaded()).engine.info.model
+    installed = await asyncio.to_thread(installed_models, service.settings.models_dir)
     created = int(service.started_at)
-    models = [ModelObject(id=name, created=created) for name in names]
+    models = [
+        ModelObject(id=name, created=created)
+        for name in dict.fromkeys((configured, *installed, *OPENAI_MODELS))
+    ]
     return JSONResponse(ModelList(data=models).model_dump())
 
 
 async def show_model(request: Request, service: SpeechService) -> Response:
     """Handle `GET /v1/models/{model}`."""
     name = str(request.path_params["model"])
-    await check_model(name, service)
+    await service.loaded()
+    await service.find_model(name)
     model = ModelObject(id=name, created=int(service.started_at))
     return JSONResponse(model.model_dump())
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError, InputError, RateLimitError
-from cosykit.server.operations import STRICT, Failure, Name, SampleRate
+from cosykit.server.operations import STRICT, Failure, ModelName, Name, SampleRate
 from cosykit.server.recordings import CloningFields
 from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language
 
@@ -28,9 +28,7 @@ class SpeechBody(CloningFields):
     """A text to speak."""
 
     input: str = Field(min_length=1, description="The text")
-    model: Name = Field(
-        default="auto", description="Model id, `auto`, or one of OpenAI's names"
-    )
+    model: ModelName = "auto"
     voice: Name | VoiceId | None = Field(
         default=None, description="Voice id, name or alias; the text's own by default"
     )

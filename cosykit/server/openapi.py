@@ -62,13 +62,21 @@ def _describe(operation: Operation) -> JsonObject:
                 for body_type in operation.body_types
             },
         }
-    names = re.findall(r"{(\w+)}", operation.path)
-    if names:
-        described["parameters"] = [
-            {"name": n, "in": "path", "required": True, "schema": {"type": "string"}}
-            for n in names
-        ]
+    if parameters := _parameters(operation):
+        described["parameters"] = parameters
     return described
+
+
+def _parameters(operation: Operation) -> list[JsonObject]:
+    in_path: list[JsonObject] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", operation.path)
+    ]
+    in_query: list[JsonObject] = [
+        {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
+        for name, text in operation.query.items()
+    ]
+    return in_path + in_query
 
 
 def _answers(operation: Operation) -> JsonObject:
@@ -91,7 +99,7 @@ def _failures(operation: Operation) -> JsonObject:
         meanings["429"] = "The key or the address asks too often: try again later"
     if operation.guarded and (operation.body or operation.answer):
         meanings["503"] = "The model is not available, or too busy: try again later"
-    if operation.body or "{" in operation.path:
+    if operation.body or operation.query or "{" in operation.path:
         meanings["404"] = "There is no such voice or model"
     if operation.body:
         wrong_field = str(operation.failure.wrong_field_status)

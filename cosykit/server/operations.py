@@ -2,7 +2,14 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
@@ -21,6 +28,7 @@ from cosykit.errors import (
 )
 from cosykit.server.admission import Client
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
+from cosykit.server.discretion import discreet
 from cosykit.server.service import SpeechService
 
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
@@ -31,6 +39,17 @@ STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 """Of a voice or a model."""
+
+ModelName = Annotated[
+    Name,
+    Field(
+        description="An installed model; `auto`, or one of OpenAI's names, takes the "
+        "configured one"
+    ),
+]
+
+# What a request may have besides texts: braces, commas, numbers and white space.
+_MOST_STRUCTURE_BYTES = 16 << 10
 
 SampleRate = Annotated[
     int,
@@ -78,6 +97,7 @@ class Operation:
         failure: The protocol's own shape of an error.
         body: Model of the request's body, if it has one.
         body_types: What the body may be declared as.
+        query: What may stand behind the path, by name, in words.
         answer: Model of the JSON answer, if it is one.
         media_types: What the answer may be besides.
         statuses: Statuses of the answer; others are failures.
@@ -93,6 +113,7 @@ class Operation:
     failure: type[Failure]
     body: type[BaseModel] | None = None
     body_types: Sequence[str] = ("application/json",)
+    query: Mapping[str, str] = field(default_factory=dict)
     answer: type[BaseModel] | None = None
     media_types: Sequence[str] = field(default=())
     statuses: Sequence[int] = (200,)
@@ -109,7 +130,8 @@ class Operation:
             return await self.handler(request, service)
         except CosykitError as error:
             service.note_failure(error)
-            return self.failure.answer(error)
+            models_dir = service.settings.models_dir
+            return self.failure.answer(discreet(error, models_dir))
         except asyncio.CancelledError:
             # Nobody but a server whose grace has run out cancels a request.
             closing = BusyError("the server is closing", hint="Try again later")
@@ -162,7 +184,7 @@ async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
             hint="Send JSON with the header 'Content-Type: application/json'",
         )
     body = b"".join([part async for part in bounded_body(request, limit_mb)])
-    return _validated(body, model)
+    return validated(body, model)
 
 
 async def bounded_body(request: Request, limit_mb: int) -> AsyncGenerator[bytes]:
@@ -183,7 +205,13 @@ async def bounded_body(request: Request, limit_mb: int) -> AsyncGenerator[bytes]
         yield part
 
 
-def _validated(body: bytes, model: type[Body]) -> Body:
+def validated(body: bytes, model: type[Body]) -> Body:
+    """Decode and validate JSON.
+
+    Raises:
+        InputError: It is not JSON, or a field of it is wrong.
+    """
+    _check_structure(body)
     try:
         return model.model_validate_json(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -192,6 +220,26 @@ def _validated(body: bytes, model: type[Body]) -> Body:
         ) from error
     except ValidationError as error:
         raise field_error(error) from error
+
+
+def _check_structure(body: bytes) -> None:
+    """Refuse what would hold all other threads up while it is parsed.
+
+    4 MB of keys or of empty lists take 1 to 2 s, as long a text or a recording 5 ms;
+    what stands outside of texts makes the difference.
+
+    Raises:
+        InputError: There is more of it than any request of ours has.
+    """
+    if len(body) <= _MOST_STRUCTURE_BYTES:
+        return
+    unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    outside_bytes = len(b"".join(unescaped.split(b'"', 2 * _MOST_STRUCTURE_BYTES)[::2]))
+    if outside_bytes > _MOST_STRUCTURE_BYTES:
+        raise InputError(
+            "the body is not JSON as it is taken here: too many fields, or long lists",
+            hint="See /docs for the fields",
+        )
 
 
 def field_error(error: ValidationError, wrappings: Collection[str] = ()) -> InputError:
@@ -211,7 +259,7 @@ def field_error(error: ValidationError, wrappings: Collection[str] = ()) -> Inpu
         message = "unknown field"
     # What follows the field's name in the place are steps inside of it.
     place = [step for step in first["loc"] if step not in wrappings]
-    name = str((place or first["loc"])[0])[:64] if first["loc"] else None
+    name = str((place or first["loc"][-1:])[0])[:64] if first["loc"] else None
     return InputError(
         f"{name or 'the body'}: {message}", hint="See /docs for the fields", param=name
     )

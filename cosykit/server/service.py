@@ -2,42 +2,46 @@
 
 import asyncio
 import logging
-import threading
 import time
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Future
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 from cosykit.config.schema import Settings
+from cosykit.engines.fallback import Failure
 from cosykit.engines.open import load, load_again
+from cosykit.engines.roster import find_installed_model
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
+from cosykit.server.discretion import discreet, without_folders
 from cosykit.server.exchange import Exchange, Serving
+from cosykit.server.loading import Loader, in_background, log_ready, resident_bytes
 from cosykit.server.metrics import Metrics
-from cosykit.server.recovery import can_be_mended, repair
+from cosykit.server.pool import ModelPool
+from cosykit.server.recovery import (
+    FIRST_PAUSE_S,
+    LONGEST_PAUSE_S,
+    can_be_mended,
+    repair,
+)
+from cosykit.server.setbacks import growing_pauses
+from cosykit.server.shelf import Shelf
 from cosykit.synthesis.loop import Loop
-from cosykit.types import BatchEngine, Counting, Language, SpeechRequest
+from cosykit.types import Counting
 
 _log = logging.getLogger(__name__)
 
 AUTO = "auto"
 """Names the configured model in a request."""
 
-State = Literal["loading", "warming", "ready", "failed"]
-Result = TypeVar("Result")
+OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+"""So do these: clients that were written for OpenAI name its models."""
 
-# One short sentence a language: it loads the language's dictionaries and lets the
-# runtime claim the memory that real requests will need.
-WARM_UP_TEXTS: dict[Language, str] = {
-    "zh": "你好，今天天气很好。",
-    "en": "Hello, it is a beautiful day today.",
-    "ja": "こんにちは、今日はいい天気ですね。",
-}
+State = Literal["loading", "warming", "ready", "failed"]
 
 
 class SpeechService:
@@ -53,6 +57,7 @@ class SpeechService:
     Attributes:
         admission: Who is let in.
         cache: Finished speech, to be given again.
+        shelf: Finished speech that waits to be fetched.
         failure: Why it cannot.
         measuring: Where recordings are measured.
         is_loading: Whether a thread is busy loading a model.
@@ -76,11 +81,14 @@ class SpeechService:
         self.measuring = OneAtATime(engine.queue_size, engine.timeout_s)
         self._state: State = "loading"
         self._watchers: list[Callable[[State], None]] = []
+        self.shelf = Shelf()
         self.closing = asyncio.Event()
         self.ports: dict[str, int] = {}
         self.failure: Exception | None = None
-        self.is_loading = False
         self.started_at = time.time()
+        self.memory_bytes = 0
+        self._loader = Loader(engine)
+        self.pool = ModelPool(settings, self._loader, lambda: self.memory_bytes)
         self._exchange = Exchange()
         self._loaded = asyncio.Event()
         self._opening: asyncio.Task[None] | None = None
@@ -92,17 +100,23 @@ class SpeechService:
         self.metrics.watch(
             "cosykit_queue_depth",
             "Requests that wait for their first turn",
-            lambda: self._exchange.waiting,
+            lambda: self._exchange.waiting + self.pool.waiting,
         )
         self.metrics.watch(
             "cosykit_batch_size",
             "Requests that are being spoken",
-            lambda: self._exchange.active,
+            lambda: self._exchange.active + self.pool.active,
         )
         self.metrics.watch_count(
             "cosykit_runaways",
             "Utterances that did not end by themselves",
             self._runaways,
+        )
+        self.metrics.watch_each(
+            "cosykit_model_memory_bytes",
+            "Memory that each loaded model takes, as far as that is known",
+            "model",
+            self._memory_of_models,
         )
 
     @property
@@ -133,9 +147,22 @@ class SpeechService:
         serving = self._exchange.current
         return serving.loop if serving else None
 
+    def _memory_of_models(self) -> Mapping[str, float]:
+        memory = {member.model: member.memory_bytes for member in self.pool.members}
+        if loop := self.engine_loop:
+            memory[loop.engine.info.model] = self.memory_bytes
+        return memory
+
     def _runaways(self) -> int:
-        engine = self._exchange.current and self._exchange.current.loop.engine
-        return engine.runaways if isinstance(engine, Counting) else 0
+        current = self._exchange.current
+        servings = [*([current] if current else []), *self.pool.servings]
+        engines = (serving.loop.engine for serving in servings)
+        return sum(e.runaways for e in engines if isinstance(e, Counting))
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a thread is busy loading a model."""
+        return self._loader.is_loading
 
     @property
     def fallback(self) -> str:
@@ -167,15 +194,50 @@ class SpeechService:
             NotFoundError: There is no such model.
             CosykitError: It cannot be loaded, or not in time.
         """
-        async with self._exchange.hold(await self._serving()) as serving:
-            yield serving
+        deadline = time.monotonic() + self._patience_s
+        serving = await self._serving()
+        found = await self.find_model(model)
+        if found == AUTO:
+            held = self._exchange.hold(serving)
+        else:
+            held = self.pool.hold(found, deadline - time.monotonic())
+        async with held as holding:
+            yield holding
+
+    async def find_model(self, name: str) -> str:
+        """Give the id of the installed model that a request names.
+
+        Returns:
+            `auto` for the configured one.
+
+        Raises:
+            NotFoundError: There is no such model.
+        """
+        if self._is_configured(name):
+            return AUTO
+        models_dir = self.settings.models_dir
+        found = await asyncio.to_thread(find_installed_model, name, models_dir)
+        return AUTO if self._is_configured(found) else found
+
+    def _is_configured(self, model: str) -> bool:
+        loop = self.engine_loop
+        names = (AUTO, *OPENAI_MODELS, self.settings.model)
+        return model in names or (loop is not None and model == loop.engine.info.model)
+
+    @property
+    def _patience_s(self) -> float:
+        """How long a request waits for a model."""
+        engine = self.settings.engine
+        return min(engine.start_within_s, engine.timeout_s)
 
     async def _serving(self) -> Serving:
         with suppress(TimeoutError):
-            async with asyncio.timeout(self.settings.engine.timeout_s):
+            async with asyncio.timeout(self._patience_s):
                 await self._loaded.wait()
         if self._exchange.current:
             return self._exchange.current
+        if isinstance(self.failure, CosykitError):
+            raise discreet(self.failure, self.settings.models_dir)
         raise self.failure or BusyError(
             f"the model is {self.state}", hint="Try again later", retry_after_s=5
         )
@@ -192,18 +254,13 @@ class SpeechService:
         if self._opening:
             self._opening.cancel()
             await asyncio.wait({self._opening})
-        await self._exchange.close(self.settings.server.grace_s)
+        grace_s = self.settings.server.grace_s
+        await asyncio.gather(self._exchange.close(grace_s), self.pool.close(grace_s))
         await self.cache.close()
 
     async def _open(self) -> None:
         try:
-            opened = await self._load(partial(self._open_model, self.settings))
-            loop = self._loop_of(opened)
-            self._exchange.put(Serving(loop, opened.fallback))
-            self._loaded.set()
-            if self.settings.engine.warm_up:
-                self.state = "warming"
-                await self._warm_up(loop)
+            opened = await self._serve(partial(self._open_model, self.settings))
         except Exception as error:
             # An engine may be a plug-in, and raise anything; `serve` raises it again.
             self.fail(error)
@@ -211,91 +268,67 @@ class SpeechService:
         finally:
             self._loaded.set()
         self.state = "ready"
-        _log_ready(opened)
+        log_ready(opened)
         if opened.failures:
             await self._recover(opened)
+
+    async def _serve(self, open_model: Callable[[], Synthesizer]) -> Synthesizer:
+        """Load a model that serves from its first moment, and warm it up."""
+        async with self._loader.turn:
+            before_bytes = resident_bytes()
+            opened = await self._loader.load(open_model)
+            loop = self._loader.loop_of(opened)
+            self._exchange.put(self._serving_with(loop, opened))
+            self._loaded.set()
+            if self.settings.engine.warm_up:
+                self.state = "warming"
+            await self._loader.warm_up(loop)
+            self.memory_bytes = max(0, resident_bytes() - before_bytes)
+        return opened
 
     async def _recover(self, lesser: Synthesizer) -> None:
         """Mend what could not be loaded, where that can help, and let it take over."""
         model = lesser.failures[0].rung.model
         _log.warning("%s speaks instead: %s", lesser.info.model, lesser.fallback)
-        is_broken = _in_background(partial(can_be_mended, model, self.settings))
-        if not await asyncio.wrap_future(is_broken):
+        if not await self._is_broken(model):
             return
-        try:
-            _log.info("repairing %s meanwhile", model)
-            await repair(model, self.settings)
-            better = await self._load(partial(load_again, lesser.failures))
-            await self._take_over(better)
-        except CosykitError as error:
-            _log.warning("%s cannot take over: %s", model, error)
-        except Exception:
-            # As above, an engine may raise anything; the lesser one speaks on.
-            _log.exception("%s cannot take over", model)
-
-    async def _take_over(self, better: Synthesizer) -> None:
-        loop = self._loop_of(better)
-        try:
-            if self.settings.engine.warm_up:
-                await self._warm_up(loop)
-        except BaseException:
-            await loop.close()
-            raise
-        self._exchange.put(Serving(loop, better.fallback))
-        _log_ready(better)
-
-    async def _load(self, open_model: Callable[[], Synthesizer]) -> Synthesizer:
-        self.is_loading = True
-        loading = _in_background(open_model)
-        # A thread that nobody waits for any more is still busy.
-        loading.add_done_callback(self._note_loaded)
-        return await asyncio.wrap_future(loading)
-
-    def _note_loaded(self, loading: Future[Synthesizer]) -> None:
-        self.is_loading = False
-
-    def _loop_of(self, opened: Synthesizer) -> Loop:
-        engine = self.settings.engine
-        return Loop(
-            opened.engine,
-            queue_size=engine.queue_size,
-            batch_size=engine.batch_size,
-            batch_window_s=engine.batch_window_ms / 1000,
-            timeout_s=engine.timeout_s,
-        )
-
-    async def _warm_up(self, loop: Loop) -> None:
-        # An engine may look into files for its voices.
-        voices = await asyncio.to_thread(loop.engine.voices)
-        spoken = {language for voice in voices for language in voice.languages}
-        languages = [language for language in WARM_UP_TEXTS if language in spoken]
-        if isinstance(loop.engine, BatchEngine):
-            # The same networks read all languages, and take seconds for a sentence.
-            del languages[1:]
-        for language in languages:
+        told = ""
+        for pause_s in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
             try:
-                async for _ in loop.stream(SpeechRequest(WARM_UP_TEXTS[language])):
-                    pass
-            except (InputError, BusyError) as error:
-                # A dictionary may not be installed, and others may be first.
-                _log.info("no warm-up for %s: %s", language, error)
+                # By now its user may have mended it.
+                if await self._is_broken(model):
+                    _log.info("repairing %s meanwhile", model)
+                    await repair(model, self.settings)
+                await self._take_over(lesser.failures)
+                return
+            except CosykitError as error:
+                level = logging.DEBUG if str(error) == told else logging.WARNING
+                told = str(error)
+                _log.log(level, "%s cannot take over: %s", model, error)
+            except Exception:
+                # As above, an engine may raise anything; the lesser one speaks on.
+                _log.exception("%s cannot take over", model)
+                return
+            await asyncio.sleep(pause_s)
 
+    async def _is_broken(self, model: str) -> bool:
+        looking = in_background(partial(can_be_mended, model, self.settings))
+        return await asyncio.wrap_future(looking)
 
-def _log_ready(opened: Synthesizer) -> None:
-    info = opened.info
-    _log.info("%s is ready on %s at %s", info.model, info.provider, info.precision)
+    async def _take_over(self, failures: Sequence[Failure]) -> None:
+        """Load what could not be loaded before, warm it up, and put it in its place."""
+        async with self._loader.turn:
+            before_bytes = resident_bytes()
+            better = await self._loader.load(partial(load_again, failures))
+            loop = self._loader.loop_of(better)
+            try:
+                await self._loader.warm_up(loop)
+            except BaseException:
+                await loop.close()
+                raise
+            self._exchange.put(self._serving_with(loop, better))
+            self.memory_bytes = max(0, resident_bytes() - before_bytes)
+        log_ready(better)
 
-
-def _in_background(work: Callable[[], Result]) -> Future[Result]:
-    """Work in a daemon thread: a server that is stopped meanwhile does not wait."""
-    working: Future[Result] = Future()
-    working.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            working.set_result(work())
-        except BaseException as error:
-            working.set_exception(error)
-
-    threading.Thread(target=run, name="cosykit-load", daemon=True).start()
-    return working
+    def _serving_with(self, loop: Loop, opened: Synthesizer) -> Serving:
+        return Serving(loop, without_folders(opened.fallback, self.settings.models_dir))

@@ -1,6 +1,7 @@
 """Is it alive, is it ready, how is it doing."""
 
 import time
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import BaseModel
@@ -8,9 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit import __version__
+from cosykit.server.discretion import without_folders
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import Operation
 from cosykit.server.service import SpeechService, State
+from cosykit.types import EngineInfo
 
 
 class Queue(BaseModel):
@@ -19,6 +22,26 @@ class Queue(BaseModel):
     waiting: int = 0
     active: int = 0
     limit: int
+
+
+class LoadedModel(BaseModel):
+    """A model in memory, or on its way into it or out of it.
+
+    Attributes:
+        configured: Whether it is the one that speaks where a request names none.
+        memory_mb: What it takes, as far as that is known.
+        requests: How many wait for it or speak with it.
+        failure: Why it could not be loaded, if so.
+    """
+
+    model: str
+    state: State | Literal["waiting", "leaving"]
+    configured: bool = False
+    provider: str | None = None
+    precision: str | None = None
+    memory_mb: int = 0
+    requests: int = 0
+    failure: str = ""
 
 
 class Health(BaseModel):
@@ -31,6 +54,8 @@ class Health(BaseModel):
         precision: Quantization level in use; None while loading.
         fallback: Why no better model speaks; empty if none was wanted.
         failure: Why the model cannot be loaded, if so.
+        queue: Requests to the configured model.
+        models: All that are loaded, the configured one first.
     """
 
     status: Literal["alive"] = "alive"
@@ -43,6 +68,7 @@ class Health(BaseModel):
     fallback: str = ""
     failure: str = ""
     queue: Queue
+    models: list[LoadedModel] = []
     uptime_s: float
     version: str = __version__
 
@@ -61,7 +87,7 @@ async def health(request: Request, service: SpeechService) -> Response:
         state=service.state,
         model=settings.model,
         fallback=service.fallback,
-        failure=str(service.failure or ""),
+        failure=without_folders(str(service.failure or ""), settings.models_dir),
         queue=Queue(limit=settings.engine.queue_size),
         uptime_s=round(time.time() - service.started_at, 1),
     )
@@ -71,7 +97,47 @@ async def health(request: Request, service: SpeechService) -> Response:
         answer.precision, answer.threads = info.precision, info.threads
         answer.note = info.note
         answer.queue.waiting, answer.queue.active = loop.waiting, loop.active
+    answer.models = [_configured(service), *_others(service)]
     return JSONResponse(answer.model_dump())
+
+
+def _configured(service: SpeechService) -> LoadedModel:
+    loop = service.engine_loop
+    shown = LoadedModel(
+        model=service.settings.model,
+        state=service.state,
+        configured=True,
+        memory_mb=service.memory_bytes // 1_000_000,
+    )
+    if loop:
+        shown.requests = loop.waiting + loop.active
+        _describe(shown, loop.engine.info)
+    return shown
+
+
+def _others(service: SpeechService) -> Iterator[LoadedModel]:
+    for member in service.pool.members:
+        shown = LoadedModel(
+            model=member.model,
+            state=member.state,
+            memory_mb=member.memory_bytes // 1_000_000,
+            requests=member.users,
+        )
+        if member.serving:
+            _describe(shown, member.serving.loop.engine.info)
+        yield shown
+    models_dir = service.settings.models_dir
+    for model, error in service.pool.failures.items():
+        failure = without_folders(str(error), models_dir)
+        yield LoadedModel(model=model, state="failed", failure=failure)
+
+
+def _describe(shown: LoadedModel, info: EngineInfo) -> None:
+    shown.model, shown.provider, shown.precision = (
+        info.model,
+        info.provider,
+        info.precision,
+    )
 
 
 async def ready(request: Request, service: SpeechService) -> Response:

@@ -13,6 +13,7 @@ from cosykit.errors import CosykitError
 from cosykit.server.admission import Client
 from cosykit.server.operations import (
     Failure,
+    ModelName,
     Name,
     Operation,
     SampleRate,
@@ -37,6 +38,7 @@ class TtsBody(CloningFields):
     voice: Name | None = Field(
         default=None, description="Voice id, name or alias; the text's own by default"
     )
+    model: ModelName = "auto"
     speaker_id: Name | None = Field(default=None, description="The same as voice")
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
     language: Language | None = Field(
@@ -103,7 +105,7 @@ async def _spoken(
         client=client.name,
         priority=client.priority,
     )
-    speech = await start_speech(service, speech_request, out)
+    speech = await start_speech(service, speech_request, out, body.model)
     return speech, await speech.whole()
 
 

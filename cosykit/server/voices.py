@@ -1,8 +1,9 @@
-"""The voices of the loaded model: list them, add and remove some."""
+"""The voices of a model: list them, add and remove some."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -10,9 +11,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.server.openai_shapes import ErrorAnswer
-from cosykit.server.operations import STRICT, Name, Operation, read_body
+from cosykit.server.operations import (
+    STRICT,
+    Name,
+    Operation,
+    client_of,
+    read_body,
+)
 from cosykit.server.recordings import EncodedAudio, Transcript, decoded, naming
-from cosykit.server.service import SpeechService
+from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.pipeline import unable
 from cosykit.types import Engine, Language, Voice, VoiceKeeper
 
@@ -29,7 +36,7 @@ class VoiceObject(BaseModel):
 
 
 class VoiceList(BaseModel):
-    """The voices of the loaded model, the default first."""
+    """The voices of a model, the default first."""
 
     voices: list[VoiceObject]
 
@@ -78,7 +85,11 @@ class RemovedVoice(BaseModel):
 
 async def list_voices(request: Request, service: SpeechService) -> Response:
     """Handle `GET /v1/audio/voices`."""
-    async with service.hold() as serving:
+    model = _model(request)
+    if await service.find_model(model) != AUTO:
+        # It may have to be loaded, which is more than looking around.
+        service.admission.count(client_of(request))
+    async with service.hold(model) as serving:
         voices = await asyncio.to_thread(serving.loop.engine.voices)
     shown = VoiceList(voices=[_shown(voice) for voice in voices])
     return JSONResponse(shown.model_dump())
@@ -87,7 +98,7 @@ async def list_voices(request: Request, service: SpeechService) -> Response:
 async def add_voice(request: Request, service: SpeechService) -> Response:
     """Handle `POST /v1/audio/voices`."""
     body = await read_body(request, NewVoice, service.settings.server.max_body_mb)
-    async with service.hold() as serving:
+    async with service.hold(_model(request)) as serving:
         engine = serving.loop.engine
         keeper = _keeper(engine)
         recording = await decoded(body.audio, "audio", body.text or "")
@@ -105,10 +116,14 @@ async def add_voice(request: Request, service: SpeechService) -> Response:
 async def remove_voice(request: Request, service: SpeechService) -> Response:
     """Handle `DELETE /v1/audio/voices/{voice}`."""
     name = str(request.path_params["voice"])
-    async with service.hold() as serving:
+    async with service.hold(_model(request)) as serving:
         keeper = _keeper(serving.loop.engine)
         await asyncio.to_thread(keeper.remove_voice, name)
     return JSONResponse(RemovedVoice(id=name).model_dump())
+
+
+def _model(request: Request) -> str:
+    return request.query_params.get("model", AUTO)
 
 
 def _keeper(engine: Engine) -> VoiceKeeper:
@@ -134,6 +149,10 @@ def _shown(voice: Voice) -> VoiceObject:
     )
 
 
+_MODEL: Mapping[str, str] = MappingProxyType(
+    {"model": "An installed model; the configured one by default"}
+)
+
 OPERATIONS = (
     Operation(
         "GET",
@@ -141,6 +160,7 @@ OPERATIONS = (
         "List the voices",
         list_voices,
         ErrorAnswer,
+        query=_MODEL,
         answer=VoiceList,
         counted=False,
     ),
@@ -150,6 +170,7 @@ OPERATIONS = (
         "Clone a voice from a recording and keep it",
         add_voice,
         ErrorAnswer,
+        query=_MODEL,
         body=NewVoice,
         answer=AddedVoice,
         statuses=(201,),
@@ -160,6 +181,7 @@ OPERATIONS = (
         "Delete an added voice",
         remove_voice,
         ErrorAnswer,
+        query=_MODEL,
         answer=RemovedVoice,
     ),
 )

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from cosykit.audio.encode import Encoder
+from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
@@ -75,7 +76,7 @@ def test_bug_of_a_route_is_answered_and_its_connection_kept(
     def broken(service: SpeechService) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(SpeechService, "engine_loop", property(broken))
+    monkeypatch.setattr(SpeechService, "fallback", property(broken))
     health = request(b"", "X-Request-ID: trace", line="GET /health HTTP/1.1")
     with wired(counting.port) as wire:
         for _ in range(2):
@@ -190,10 +191,10 @@ def test_client_does_not_wait_for_a_model_for_ever(
 ) -> None:
     settings = settings_for("counting", engine={"timeout_s": 0.1})
 
-    async def never(service: SpeechService, open_model: object) -> None:
+    async def never(loader: Loader, open_model: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(SpeechService, "_load", never)
+    monkeypatch.setattr(Loader, "load", never)
     with running(settings) as server, server.connected() as client:
         answer = client.post(SPEECH, json={"input": "hello"})
         assert answer.status_code == 503

@@ -26,6 +26,7 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.ops.install import install
 from cosykit.ops.request import Wish
+from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
 from cosykit.synthesis import loop as loop_module
 from cosykit.synthesis.loop import Loop
@@ -307,12 +308,12 @@ def test_server_that_stops_does_not_wait_for_a_model_that_warms_up(
     place.damage("fp32/lm.onnx.data")
     warming = threading.Event()
 
-    async def warm_up(service: SpeechService, loop: Loop) -> None:
+    async def warm_up(loader: Loader, loop: Loop) -> None:
         if loop.engine.info.precision == "fp32":
             warming.set()
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(SpeechService, "_warm_up", warm_up)
+    monkeypatch.setattr(Loader, "warm_up", warm_up)
     with running(place.settings(engine={"warm_up": True})):
         assert warming.wait(PATIENCE_S)
     assert "cosykit-engine" not in {thread.name for thread in threading.enumerate()}

@@ -8,7 +8,7 @@ import pytest
 
 from cosykit.errors import CosykitError
 from cosykit.server.app import OPERATIONS
-from cosykit.server.service import WARM_UP_TEXTS
+from cosykit.server.loading import WARM_UP_TEXTS
 from tests.server.conftest import Running, running, settings_for
 
 

@@ -15,3 +15,8 @@ _NAMES: dict[Gender, tuple[str, ...]] = {
 def openai_names(gender: Gender | None) -> tuple[str, ...]:
     """List the names that a voice answers to."""
     return _NAMES[gender] if gender else ()
+
+
+def openai_gender(name: str) -> Gender | None:
+    """Tell the gender of one of OpenAI's voices; None where the name is not theirs."""
+    return next((gender for gender, names in _NAMES.items() if name in names), None)
