@@ -28,6 +28,7 @@ Array = NDArray[np.float32]
 CALLS = ("plain", "cached")
 SEEDS = {"plain": 50007, "cached": 51007}
 TOLERANCE = 1e-4
+NO_CONTEXT = {"before": np.array([0]), "after": np.array([0])}
 
 
 @pytest.fixture(scope="module")
@@ -104,14 +105,25 @@ def test_samples_of_a_mel_are_those_of_upstream(graphs: HiftGraphs, call: str) -
     assert greatest_difference(source, recorded["source"][0, 0]) < 1e-3
 
 
+@pytest.mark.parametrize(("before", "after"), [(14, 14), (0, 20), (40, 0), (1, 3)])
+def test_context_is_seen_and_not_spoken(
+    graphs: HiftGraphs, before: int, after: int
+) -> None:
+    recorded = recording("hift", "plain")
+    mel, source = recorded["mel"][0], recorded["source"][0, 0]
+    samples = graphs.decode(mel, source, before, after)
+    wanted = recorded["wav"][0, 256 * before : 256 * (mel.shape[1] - after)]
+    assert greatest_difference(samples, wanted) < TOLERANCE
+
+
 def test_batch_equals_its_rows(decoder: Session) -> None:
     mel = np.concatenate([recording("hift", call)["mel"][..., :38] for call in CALLS])
     source = np.concatenate(
         [recording("hift", call)["source"][..., : 38 * 256] for call in CALLS]
     )
-    (together,) = decoder.run({"mel": mel, "source": source})
+    (together,) = decoder.run({"mel": mel, "source": source, **NO_CONTEXT})
     for row in (slice(0, 1), slice(1, 2)):
-        (alone,) = decoder.run({"mel": mel[row], "source": source[row]})
+        (alone,) = decoder.run({"mel": mel[row], "source": source[row], **NO_CONTEXT})
         assert greatest_difference(together[row], alone) < TOLERANCE
 
 
@@ -126,7 +138,7 @@ def test_smaller_precision_sounds_alike(
 ) -> None:
     recorded = recording("hift", "plain")
     session = session_of(vocoder_graph(weights, precision))
-    feeds = {"mel": recorded["mel"], "source": recorded["source"]}
+    feeds = {"mel": recorded["mel"], "source": recorded["source"], **NO_CONTEXT}
     ((samples,),) = session.run(feeds)
     assert samples.dtype == np.float32
     wanted = recorded["wav"][0]

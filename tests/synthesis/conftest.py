@@ -60,10 +60,15 @@ def flow(flow_sessions: Sequence[Session]) -> Flow:
 
 
 @pytest.fixture(scope="session")
-def hift(dimensions: Dimensions, session_of: Open) -> HiftGraphs:
-    """The vocoder of the tiny model."""
+def hift_sessions(dimensions: Dimensions, session_of: Open) -> Sequence[Session]:
+    """The graphs of the tiny model's vocoder, as `HiftGraphs` takes them."""
     weights = Vocoder(dimensions.vocoder)
     checkpoint = vocoder_weights(read_checkpoint(FOLDER / "hift.pt"))
     load_weights(weights, checkpoint, "hift.pt")
     graphs = (pitch_graph(weights), source_graph(weights), vocoder_graph(weights))
-    return HiftGraphs(*map(session_of, graphs))
+    return [session_of(graph) for graph in graphs]
+
+
+@pytest.fixture(scope="session")
+def hift(hift_sessions: Sequence[Session]) -> HiftGraphs:
+    return HiftGraphs(*hift_sessions)

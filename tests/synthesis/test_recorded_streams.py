@@ -110,10 +110,12 @@ class Watched(HiftGraphs):
     def source(self, f0: Array, phases: Array, noise: Array) -> Samples:
         return self.graphs.source(f0, phases, noise)
 
-    def decode(self, mel: Mel, source: Samples) -> Samples:
+    def decode(
+        self, mel: Mel, source: Samples, before: int = 0, after: int = 0
+    ) -> Samples:
         self.mels.append(mel)
         self.sources.append(source)
-        return self.graphs.decode(mel, source)
+        return self.graphs.decode(mel, source, before, after)
 
 
 def test_stream_without_prompt_is_that_of_upstream(

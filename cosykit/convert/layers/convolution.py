@@ -16,8 +16,8 @@ import numpy as np
 
 from cosykit.convert.graph import Value
 from cosykit.convert.layers.basic import Layer, Mish, Sequential
-from cosykit.convert.layers.halved_convolution import Halves, halved_convolution
 from cosykit.convert.layers.integer_convolution import integer_convolution
+from cosykit.convert.layers.phased_convolution import Phases, phased_convolution
 from cosykit.convert.module import Module, Parameter
 
 
@@ -94,9 +94,9 @@ class Convolution(Layer):
         ]
         return reduce(Value.__add__, convolved)
 
-    def of_halves(self, x: Halves) -> Halves:
-        """Convolve even and odd frames apart; without a stride, never quantized."""
-        return halved_convolution(x, self.weight, self.bias, self._dilation)
+    def of_phases(self, x: Phases) -> Phases:
+        """Convolve four phases apart; without a stride, never quantized."""
+        return phased_convolution(x, self.weight, self.bias, self._dilation)
 
     def _weights_of(self, parts: int) -> Sequence[Parameter]:
         """Give the weights for equal parts of the inputs."""

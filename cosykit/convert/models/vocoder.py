@@ -7,21 +7,21 @@
 Pitch and source are float32 at every precision, and take 1 % of the time: an error of
 the pitch adds up in the phase, so that the samples drift away from what they should be.
 
-At fp32 the residual blocks, 97 % of all products, work on even and odd frames apart. On
-a Zen 4 processor two threads make 4 s of speech (344 frames) in 1.13 s rather than
-1.25 s, one thread in 1.99 s rather than 2.29 s.
+At fp32 the residual blocks, 97 % of all products, work on four phases apart, with half
+of the products. On a Zen 4 processor 4 s of speech (344 frames) take one thread 1.60 s
+rather than the 2.3 s of `Conv`, and two threads, on a half each, 0.83 s.
 
 At int8 they multiply integers, and work on (batch, frames, channels); with the other
 convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, one
-1.02 s. What bounds it: at fp32 the convolutions, two thirds of the time, at 52 billion
-products a second on a core; at int8 the products, some 43 %, and the sine of `_Snake`,
-24 %, which ONNX Runtime computes in one thread.
+1.02 s. What bounds it: at fp32 the convolutions, 65 % of the time, at 48 billion
+products a second on a core, then the way to the points and back, 18 %, and the sine of
+`_Snake`, 10 %; at int8 the products, some 43 %, and the sine, 24 %.
 
 With random weights and a mel of speech, int8 is 1.3 or 2.2 dB from fp32 in log-spectral
 distance, as the weights are drawn; the recorded mel of the tiny model, 0.3 dB. So much
 depends on weights and mel that fp32 is the default. Nearly all of the distance comes
-from 8 bits of activations: in 16 bits, as two products, 1.3 dB become 0.2, but 0.62 s
-become 1.00 s.
+from 8 bits of activations: in 16 bits, as two products, 1.3 dB become 0.2, and 0.62 s
+become 1.00 s, more than fp32 takes.
 
 Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); a polynomial
 for the sine (ten passes over memory, as slow).
@@ -31,6 +31,7 @@ SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from math import prod
 from operator import mul
@@ -43,7 +44,7 @@ from cosykit.convert.graph import Graph, Value
 from cosykit.convert.layers.basic import Elu, Layer, LeakyRelu, Linear, Sequential
 from cosykit.convert.layers.convolution import Convolution, Upsampling
 from cosykit.convert.layers.fourier import inverse_transform, short_transform
-from cosykit.convert.layers.halved_convolution import Halves, halves, whole
+from cosykit.convert.layers.phased_convolution import Phases, phases, whole
 from cosykit.convert.module import Module, ModuleList, Parameter
 from cosykit.convert.weight_norm import fold_weight_norm
 from cosykit.spec import Precision
@@ -54,6 +55,8 @@ _WIDE_KERNEL = 7
 _PITCH_LAYERS = 5
 _LAST_SLOPE = 0.01
 _LOUDEST = 100.0
+# Frames to each side that the last level and the transform after it see; 1.97 of them.
+_LAST_REACH = 2
 
 
 def vocoder_weights(checkpoint: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
@@ -110,14 +113,13 @@ class _ResidualBlock(Layer):
             x = x + convolve(second, between(convolve(first, before(x))))
         return x
 
-    def of_halves(self, x: Halves) -> Halves:
-        """Apply it to even and odd frames apart."""
+    def of_phases(self, x: Phases) -> Phases:
+        """Apply it to four phases apart."""
         for first, second, before, between in zip(
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
-            h = first.of_halves(Halves(before(x.even), before(x.odd), x.excess))
-            h = second.of_halves(Halves(between(h.even), between(h.odd), x.excess))
-            x = x + h
+            h = first.of_phases(x.holding(before(x.value)))
+            x = x + second.of_phases(h.holding(between(h.value)))
         return x
 
 
@@ -188,6 +190,43 @@ class _Source(Module):
         return (above.cast(np.float32).unsqueeze(2) * ones).reshape(0, 1, -1)
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How many frames at the ends of a mel are there for others to see them.
+
+    The last level sees `_LAST_REACH` of them, all levels together some 14. Each is an
+    int64 of shape (1,).
+    """
+
+    before: Value
+    after: Value
+
+    def without_far(self, x: Value, columns: int) -> Value:
+        """Leave out what the last level does not see.
+
+        Args:
+            columns: Of each frame; one more at the end is kept.
+        """
+        return _within(
+            x,
+            columns,
+            self.before - self._near(self.before),
+            self.after - self._near(self.after),
+        )
+
+    def without_near(self, x: Value, columns: int) -> Value:
+        """Leave out the rest of the context."""
+        return _within(x, columns, self._near(self.before), self._near(self.after))
+
+    def _near(self, frames: Value) -> Value:
+        return frames.graph.op("Min", frames, frames.graph.indices(_LAST_REACH))
+
+
+def _within(x: Value, columns: int, before: Value, after: Value) -> Value:
+    each = x.graph.indices(columns)
+    return x.slice(2, before * each, x.size(2) - after * each)
+
+
 class Vocoder(Module):
     """The weights of a `hift.pt`, named by `vocoder_weights`."""
 
@@ -234,24 +273,32 @@ class Vocoder(Module):
         self.conv_post = Convolution(widths[-1] // 2, spectrum, _WIDE_KERNEL)
         self.f0_predictor = _PitchPredictor(dimensions.mels, dimensions.pitch_channels)
 
-    def decode(self, mel: Value, source: Value) -> Value:
-        """Map (batch, mels, frames) and (batch, 1, samples) to (batch, 1, samples)."""
+    def decode(self, mel: Value, source: Value, context: Context) -> Value:
+        """Map (batch, mels, frames) and (batch, 1, samples) to (batch, 1, samples).
+
+        The samples are those of the frames that are no context.
+        """
         sizes = self.dimensions
         leaky = LeakyRelu(sizes.slope)
         spectrum = short_transform(source, sizes.fft, sizes.fft_hop).lowered()
         x = self.conv_pre(mel.lowered())
         for level, up in enumerate(self.ups):
+            if level == len(self.ups) - 1:
+                columns = prod(sizes.rates)
+                x = context.without_far(x, columns // sizes.rates[-1])
+                spectrum = context.without_far(spectrum, columns)
             x = up(leaky(x))
             if level == len(self.ups) - 1:
                 # One more column, to have as many as the source's spectrum.
                 x = x.graph.concat(2, x.slice(2, 1, 2), x)
             x = self._blocks(level, x, self.source_downs[level](spectrum))
-        return self._samples(self.conv_post(LeakyRelu(_LAST_SLOPE)(x)).widened())
+        x = self.conv_post(LeakyRelu(_LAST_SLOPE)(x)).widened()
+        return context.without_near(self._samples(x), samples_per_frame(sizes))
 
     def _blocks(self, level: int, x: Value, source: Value) -> Value:
         """Mix the source in, and refine the sum."""
-        if self._in_halves(x.graph):
-            return self._mean_of_halves(level, x, source)
+        if self._in_phases(x.graph):
+            return self._mean_of_phases(level, x, source)
         if not _over_frames(x.graph):
             return self._mean_of_blocks(level, x + self.source_resblocks[level](source))
         x, source = x.transpose(0, 2, 1), source.transpose(0, 2, 1)
@@ -265,22 +312,22 @@ class Vocoder(Module):
             total = total + self.resblocks[number](x)
         return total * (1 / count)
 
-    def _mean_of_halves(self, level: int, x: Value, source: Value) -> Value:
-        # Of all levels the last alone has an odd number of frames.
-        excess = int(level == len(self.ups) - 1)
-        mixed = self.source_resblocks[level].of_halves(halves(source, excess))
-        mixed = mixed + halves(x, excess)
+    def _mean_of_phases(self, level: int, x: Value, source: Value) -> Value:
+        # The last level has one frame more than a multiple of four; the others, none.
+        missing = 3 if level == len(self.ups) - 1 else 0
+        mixed = self.source_resblocks[level].of_phases(phases(source, missing))
+        mixed = mixed + phases(x, missing)
         count = len(self.dimensions.block_kernels)
-        total = self.resblocks[level * count].of_halves(mixed)
+        total = self.resblocks[level * count].of_phases(mixed)
         for number in range(level * count + 1, (level + 1) * count):
-            total = total + self.resblocks[number].of_halves(mixed)
-        return whole(total, self.dimensions.channels >> (level + 1)) * (1 / count)
+            total = total + self.resblocks[number].of_phases(mixed)
+        return whole(total) * (1 / count)
 
-    def _in_halves(self, graph: Graph) -> bool:
-        """Tell whether residual blocks work on even and odd frames apart."""
+    def _in_phases(self, graph: Graph) -> bool:
+        """Tell whether residual blocks work on four phases apart."""
         sizes = self.dimensions
         dilations = chain(*sizes.block_dilations, *sizes.source_dilations)
-        can_be = sizes.rates[0] % 2 == 0 and all(d % 2 for d in dilations)
+        can_be = sizes.rates[0] % 4 == 0 and all(d % 2 for d in dilations)
         return graph.precision == "fp32" and can_be
 
     def _samples(self, x: Value) -> Value:
@@ -364,12 +411,17 @@ def vocoder_graph(vocoder: Vocoder, precision: Precision = "fp32") -> Graph:
     Inputs:
         mel: float32 (batch, mels, frames)
         source: float32 (batch, 1, samples)
+        before: int64 (1), how many frames at the start are only to be seen
+        after: int64 (1), how many at the end
     Outputs:
-        samples: float32 (batch, samples)
+        samples: float32 (batch, samples), of the frames between
     """
     graph = Graph("vocoder", precision)
     mel = graph.input("mel", np.float32, ("batch", vocoder.dimensions.mels, "frames"))
-    source = graph.input("source", np.float32, ("batch", 1, "samples"))
-    samples = vocoder.decode(mel, source).squeeze(1)
+    source = graph.input("source", np.float32, ("batch", 1, "all samples"))
+    context = Context(
+        *(graph.input(end, np.int64, (1,)) for end in ("before", "after"))
+    )
+    samples = vocoder.decode(mel, source, context).squeeze(1)
     graph.output("samples", samples, np.float32, ("batch", "samples"))
     return graph

@@ -14,7 +14,12 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
         ModelLoadError: A graph is missing or broken.
     """
     installed = find_installed(model, settings)
+    threads = installed.session.threads
+    in_halves = installed.session.provider == "cpu" and threads > 1
     graphs = HiftGraphs(
-        installed.open("pitch"), installed.open("source"), installed.open("vocoder")
+        installed.open("pitch"),
+        installed.open("source"),
+        installed.open("vocoder", threads // 2 if in_halves else threads),
+        in_halves=in_halves,
     )
     return HiftVocoder(graphs, as_upstream=settings.engine.schedule == "upstream")

@@ -59,14 +59,15 @@ class SeamlessStream:
         ready = pitched if last else pitched - DECODER_REACH
         if ready <= self._spoken:
             return np.zeros(0, np.float32)
-        samples = self._graphs.decode(mel[:, : pitched - self._start], self._sourced)
-        given = samples[
-            (self._spoken - self._start) * FRAME_SAMPLES : (ready - self._start)
-            * FRAME_SAMPLES
-        ]
+        samples = self._graphs.decode(
+            mel[:, : pitched - self._start],
+            self._sourced,
+            before=self._spoken - self._start,
+            after=pitched - ready,
+        )
         self._spoken = ready
         self._forget(ready - DECODER_REACH)
-        return given
+        return samples
 
     def _extend_source(self, last: bool) -> None:
         """Make the source of all frames whose pitch later frames cannot change."""

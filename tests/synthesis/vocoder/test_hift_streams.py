@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from cosykit.runtime.session import Session
 from cosykit.synthesis.vocoder.chances import Drawn
 from cosykit.synthesis.vocoder.graphs import (
     DECODER_REACH,
@@ -43,9 +44,11 @@ class Watched(HiftGraphs):
     def source(self, f0: Samples, phases: Samples, noise: Samples) -> Samples:
         return self._graphs.source(f0, phases, noise)
 
-    def decode(self, mel: Mel, source: Samples) -> Samples:
+    def decode(
+        self, mel: Mel, source: Samples, before: int = 0, after: int = 0
+    ) -> Samples:
         self.frames.append(mel.shape[1])
-        return self._graphs.decode(mel, source)
+        return self._graphs.decode(mel, source, before, after)
 
 
 def one_run(graphs: HiftGraphs, mel: Mel, seed: Sequence[int]) -> Samples:
@@ -102,6 +105,30 @@ def test_samples_depend_on_no_frame_beyond_the_reach(
         assert start - DECODER_REACH <= differs.min() < start
     differs = np.flatnonzero(np.abs(hift.pitch(other_mel) - hift.pitch(mel)) > 1e-4)
     assert start - PITCH_REACH <= differs.min() < start
+
+
+@pytest.fixture(scope="module")
+def hift_in_halves(hift_sessions: Sequence[Session]) -> HiftGraphs:
+    return HiftGraphs(*hift_sessions, in_halves=True)
+
+
+@pytest.mark.parametrize("frames", [1, 7, 8, 27, FRAMES])
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (14, 14), (3, 0)])
+def test_halves_are_those_of_the_whole(
+    hift: HiftGraphs,
+    hift_in_halves: HiftGraphs,
+    mel: Mel,
+    frames: int,
+    before: int,
+    after: int,
+) -> None:
+    mel = np.concatenate([mel[:, :before], mel[:, :frames], mel[:, :after]], axis=1)
+    normal = np.random.default_rng(0).normal(0, 0.1, mel.shape[1] * FRAME_SAMPLES)
+    source = normal.astype(np.float32)
+    whole = hift.decode(mel, source, before, after)
+    halves = hift_in_halves.decode(mel, source, before, after)
+    assert whole.size == frames * FRAME_SAMPLES
+    assert greatest_difference(halves, whole) < 1e-5
 
 
 def test_no_run_is_longer_than_a_piece_and_its_context(
