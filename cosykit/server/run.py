@@ -15,6 +15,7 @@ from cosykit.engines.synthesizer import Synthesizer
 from cosykit.runtime.arenas import share_arenas
 from cosykit.runtime.wheel import check_wheels
 from cosykit.server.app import create_app
+from cosykit.server.connections import Connection, allow_many_files
 from cosykit.server.listener import listen
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
@@ -40,6 +41,7 @@ def serve(
     check_wheels()
     configure_logging(settings.log)
     share_arenas()
+    allow_many_files()
     with open_listener(settings.server) as listener:
 
         def stop(number: int = 0, frame: FrameType | None = None) -> None:
@@ -100,7 +102,8 @@ def create_server(service: SpeechService) -> uvicorn.Server:
             create_app(service),
             proxy_headers=bool(proxies),
             forwarded_allow_ips="*" if "*" in proxies else list(proxies),
-            http="h11",
+            http=Connection,
+            timeout_keep_alive=math.ceil(service.settings.server.silence_s),
             ws="none",
             log_config=None,
             access_log=False,
