@@ -54,6 +54,10 @@ class InputError(CosykitError, ValueError):
     code = "invalid_input"
 
 
+class NothingToSpeakError(InputError):
+    """The text has no words, only punctuation, emoji or markup."""
+
+
 class NotFoundError(InputError):
     """A named voice or model does not exist."""
 

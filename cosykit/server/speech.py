@@ -167,24 +167,18 @@ class EncodedSpeech:
     async def _spoken(
         self, loop: Loop, request: SpeechRequest, entry: Entry
     ) -> AsyncGenerator[bytes]:
-        await self._listen(loop.engine, request)
+        self._remarks = await measure(self._service, loop.engine, request)
         async with aclosing(self._encoded_by(loop, request)) as pieces:
             async for piece in pieces:
                 entry.collect(piece)
                 yield piece
         await entry.keep(self.sample_rate, self.duration_s, self._remarks)
 
-    async def _listen(self, engine: Engine, request: SpeechRequest) -> None:
-        """Measure recordings before the engine's thread would have to."""
-        if request.prompt or request.source:
-            check_abilities(engine, request)
-            work = partial(listen, engine, request)
-            self._remarks = await self._service.measuring.run(work)
-
     async def _encoded_by(
         self, loop: Loop, request: SpeechRequest
     ) -> AsyncGenerator[bytes]:
-        with await self._open_encoder(loop.engine.sample_rate) as encoder:
+        with await open_encoder(self._out, loop.engine.sample_rate) as encoder:
+            self.sample_rate = encoder.sample_rate
             async with aclosing(loop.stream(request)) as chunks:
                 async for chunk in chunks:
                     self.duration_s += chunk.duration_s
@@ -194,17 +188,38 @@ class EncodedSpeech:
             if piece := await in_thread(encoder.finish):
                 yield piece
 
-    async def _open_encoder(self, input_rate: int) -> Encoder:
-        encoder = await in_thread(
-            partial(
-                Encoder,
-                self._out.audio_format,
-                input_rate=input_rate,
-                sample_rate=self._out.sample_rate or None,
-            )
+
+async def measure(
+    service: SpeechService, engine: Engine, request: SpeechRequest
+) -> Sequence[str]:
+    """Measure the recordings of a request before the engine's thread would have to.
+
+    Returns:
+        What could be better about them.
+
+    Raises:
+        CosykitError: The engine cannot do what is asked for, or they are of no use.
+    """
+    if not (request.prompt or request.source):
+        return ()
+    check_abilities(engine, request)
+    return await service.measuring.run(partial(listen, engine, request))
+
+
+async def open_encoder(out: Output, input_rate: int) -> Encoder:
+    """Open an encoder for the samples of an engine.
+
+    Raises:
+        InputError: The format cannot hold the sample rate.
+    """
+    return await in_thread(
+        partial(
+            Encoder,
+            out.audio_format,
+            input_rate=input_rate,
+            sample_rate=out.sample_rate or None,
         )
-        self.sample_rate = encoder.sample_rate
-        return encoder
+    )
 
 
 async def start_speech(

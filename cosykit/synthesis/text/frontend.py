@@ -11,7 +11,7 @@ from copy import copy
 from types import MappingProxyType
 
 from cosykit.config.schema import TextSettings
-from cosykit.errors import ConfigError, InputError
+from cosykit.errors import ConfigError, InputError, NothingToSpeakError
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.language import main_language_of_clean, spans, zones
 from cosykit.synthesis.text.pronunciations import Pronunciations
@@ -120,7 +120,7 @@ def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
             param="language",
         )
     if not raw.strip():
-        raise InputError(
+        raise NothingToSpeakError(
             "the text is empty", hint="Write at least one word", param="text"
         )
     script = None if has_letters(plain) else foreign_script(plain)
@@ -134,9 +134,9 @@ def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
         raise nothing_to_speak()
 
 
-def nothing_to_speak() -> InputError:
+def nothing_to_speak() -> NothingToSpeakError:
     """Say that a text has no words."""
-    return InputError(
+    return NothingToSpeakError(
         "the text has nothing to speak, only punctuation, emoji or markup",
         hint="Write at least one word or number",
         param="text",
