@@ -197,6 +197,7 @@ class Capabilities:
         cloning: Speak with the voice of a recording.
         conversion: Say recorded speech again in another voice.
         instructions: Follow instructions.
+        parallel: Speak several requests at once, each in a thread of its own.
     """
 
     streaming: bool = True
@@ -205,6 +206,7 @@ class Capabilities:
     instructions: bool = False
     text_streaming: bool = False
     timestamps: bool = False
+    parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +232,8 @@ class EngineInfo:
 class Engine(Protocol):
     """Turns requests into audio; the seam of the `cosykit.engines` plug-ins.
 
-    One thread at a time speaks with it. Any thread may call `cancel`, and read what the
-    engine is and has.
+    One thread at a time speaks with it, or several if its capabilities say so. Any
+    thread may call `cancel`, and read what the engine is and has.
     """
 
     @property

@@ -1,6 +1,6 @@
-"""The one thread that owns an engine's sessions, and the queue before it.
+"""The threads that own an engine's sessions, and the way of requests through them.
 
-    stream() ─▶ waiting ─▶ active ─(a step of all)─▶ outbox ─▶ the caller's event loop
+    stream() ─▶ schedule ─▶ (begin, step) ─▶ outbox ─▶ the caller's event loop
 
 A newcomer has a part in the next step. A request whose listener is slow rests until
 the listener has caught up: its audio waits in the engine, not in memory, and its place
@@ -9,78 +9,35 @@ goes to another request.
 
 import asyncio
 import logging
-import threading
+import math
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import suppress
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 
-from cosykit.errors import BusyError, CosykitError, DeadlineError
+from cosykit.config.schema import Auto
+from cosykit.errors import CosykitError, DeadlineError, ResourceError
+from cosykit.synthesis.job import End, Event, Job
+from cosykit.synthesis.lasting import LastingThreads
 from cosykit.synthesis.pipeline import Finishing, check_abilities, for_engine
-from cosykit.synthesis.turns import TakingTurns
+from cosykit.synthesis.schedule import Limits, Schedule, closing
+from cosykit.synthesis.turns import Turns
 from cosykit.types import AudioChunk, BatchEngine, Engine, Progress, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
-# Audio made ahead of a slow listener, for each request.
-_AHEAD_S = 30.0
-
-
-class _End:
-    """Marks the end of a request in its outbox."""
-
-
-_Event = AudioChunk | CosykitError | _End
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """A request on its way; guarded by the loop's condition but for the outbox.
-
-    Attributes:
-        context: The caller's, so that log lines of the engine's thread bear the id of
-            the request.
-        has_begun: Whether the engine knows of it.
-        left: Whether its listener has gone.
-    """
-
-    request: SpeechRequest
-    finishing: Finishing
-    deadline: float
-    listener: asyncio.AbstractEventLoop
-    outbox: asyncio.Queue[_Event] = field(default_factory=asyncio.Queue)
-    context: Context = field(default_factory=copy_context)
-    has_begun: bool = False
-    ahead_s: float = 0.0
-    left: bool = False
-
-    @property
-    def name(self) -> str:
-        """The request's id."""
-        return self.request.request_id
-
-    @property
-    def rests(self) -> bool:
-        """Whether enough audio waits for the listener."""
-        return self.ahead_s >= _AHEAD_S and not self.left
-
-    def post(self, event: _Event) -> None:
-        """Hand something to the listener; its event loop may be gone already."""
-        with suppress(RuntimeError):
-            self.listener.call_soon_threadsafe(self.outbox.put_nowait, event)
-
 
 class Loop:
-    """Runs an engine in a thread of its own and hands its audio to event loops.
+    """Runs an engine in threads of its own and hands its audio to event loops.
 
     Args:
         queue_size: Most requests that wait, and most that rest; one more is refused.
         batch_size: Most requests that run together; one that wakes up may exceed it.
         batch_window_s: How long the first of an idle engine waits for company, where
             the engine makes use of company.
+        start_within_s: Most time that a request waits until it begins.
         timeout_s: Most time that a listener waits for the audio of one request.
+        parallel: Threads that speak at once, where an engine can that does not batch;
+            `auto` takes as many as a run of it has.
+        on_restart: Called when a thread of the engine had died and begins anew.
     """
 
     def __init__(
@@ -91,225 +48,230 @@ class Loop:
         batch_size: int,
         timeout_s: float,
         batch_window_s: float = 0.0,
+        start_within_s: float = math.inf,
+        parallel: int | Auto = "auto",
+        on_restart: Callable[[], None] = lambda: None,
     ) -> None:
         self.engine = engine
-        self._batch: BatchEngine
-        if isinstance(engine, BatchEngine):
-            self._batch, self._window_s = engine, batch_window_s
-        else:
-            self._batch, self._window_s = TakingTurns(engine), 0.0
-        self._queue_size = queue_size
-        self._batch_size = batch_size
-        self._timeout_s = timeout_s
-        self._waiting: deque[_Job] = deque()
-        self._active: dict[str, _Job] = {}
-        self._closing = False
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._work, name="cosykit-engine")
-        self._thread.start()
+        self._start_within_s, self._timeout_s = start_within_s, timeout_s
+        self._on_restart = on_restart
+        self._turns = Turns(engine)
+        self._batch = engine if isinstance(engine, BatchEngine) else None
+        threads = _threads(engine, parallel)
+        if self._batch is None:
+            batch_size, batch_window_s = max(batch_size, threads), 0.0
+        self._schedule = Schedule(
+            Limits(queue_size, batch_size, start_within_s, batch_window_s),
+            takes_turns=self._batch is None,
+        )
+        work = self._step_all if self._batch else self._take_turns
+        self._threads = LastingThreads(
+            "cosykit-engine", threads, work, self._begin_anew
+        )
 
     @property
     def waiting(self) -> int:
         """How many requests wait until there is room."""
-        return len(self._waiting)
+        return self._schedule.waiting
 
     @property
     def active(self) -> int:
-        """How many requests are being spoken."""
-        return len(self._active)
+        """How many requests are being spoken, or are about to be."""
+        return self._schedule.active
+
+    @property
+    def expected_wait_s(self) -> float:
+        """How long a newcomer would wait until it begins, as far as can be known."""
+        return self._schedule.expected_wait_s
+
+    @property
+    def restarts(self) -> int:
+        """How often a thread of the engine died and began anew."""
+        return self._threads.restarts
 
     async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
         """Speak a request; closing the iterator cancels it.
 
         Raises:
-            BusyError: The queue is full, or the loop is closing.
+            BusyError: The queue is full, the request cannot begin in time, or the loop
+                is closing.
             DeadlineError: The listener has waited too long.
             CosykitError: Whatever the engine has to say about the request.
         """
         job = self._admit(request)
         try:
             while isinstance(event := await self._next_event(job), AudioChunk):
-                self._taken(job, event)
+                self._schedule.taken(job, event.duration_s)
                 taken_at = time.monotonic()
                 yield event
                 # A listener may take its time; only ours runs out.
-                job.deadline += time.monotonic() - taken_at
+                job.end_by += time.monotonic() - taken_at
             if isinstance(event, CosykitError):
                 raise event
         finally:
             self._leave(job)
 
-    async def _next_event(self, job: _Job) -> _Event:
-        try:
-            async with asyncio.timeout(job.deadline - time.monotonic()):
-                return await job.outbox.get()
-        except TimeoutError:
-            return DeadlineError(
-                f"the speech was not finished within {self._timeout_s:g} s",
-                hint="Send less text, or raise engine.timeout_s",
-            )
-
-    async def close(self, grace_s: float = 0.0) -> None:
-        """Refuse newcomers, let the others end within the grace, stop the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        await asyncio.to_thread(self._thread.join, grace_s)
-        with self._changed:
-            left_over = [*self._waiting, *self._active.values()]
-        for job in left_over:
-            job.post(_closing())
-            self._leave(job)
-        await asyncio.to_thread(self._thread.join)
-        self.engine.close()
-
-    def _admit(self, request: SpeechRequest) -> _Job:
+    def _admit(self, request: SpeechRequest) -> Job:
         check_abilities(self.engine, request)
-        job = _Job(
+        now = time.monotonic()
+        job = Job(
             for_engine(request),
             Finishing(self.engine.sample_rate, request.volume, request.pitch),
-            time.monotonic() + self._timeout_s,
             asyncio.get_running_loop(),
+            start_by=now + self._start_within_s,
+            end_by=now + self._timeout_s,
         )
-        with self._changed:
-            if self._closing:
-                raise _closing()
-            if len(self._waiting) >= self._queue_size:
-                raise BusyError(
-                    f"{self._queue_size} requests are waiting already",
-                    hint="Try again later, or raise engine.queue_size",
-                )
-            self._waiting.append(job)
-            self._fill()
-            self._changed.notify_all()
+        self._schedule.admit(job)
         return job
 
-    def _taken(self, job: _Job, chunk: AudioChunk) -> None:
-        with self._changed:
-            job.ahead_s -= chunk.duration_s
-            self._changed.notify_all()
+    async def _next_event(self, job: Job) -> Event:
+        while True:
+            goal = job.end_by if job.has_begun else min(job.start_by, job.end_by)
+            try:
+                async with asyncio.timeout(goal - time.monotonic()):
+                    return await job.outbox.get()
+            except TimeoutError:
+                if goal == job.end_by:
+                    return self._too_late()
+                if refusal := self._schedule.refuse_late(job):
+                    return refusal
 
-    def _leave(self, job: _Job) -> None:
-        """Let go of a request; the thread drops an active one before its next step."""
-        with self._changed:
-            job.left = True
-            is_active = job.name in self._active and job.has_begun
-            if job in self._waiting:
-                self._waiting.remove(job)
-            self._changed.notify_all()
-        if is_active:
-            self._batch.cancel(job.name)
+    def _too_late(self) -> DeadlineError:
+        return DeadlineError(
+            f"the speech was not finished within {self._timeout_s:g} s",
+            hint="Send less text, or raise engine.timeout_s",
+        )
 
-    # What follows runs in the engine's thread.
+    async def close(self, grace_s: float = 0.0) -> None:
+        """Refuse newcomers, let the others end within the grace, stop the threads."""
+        self._schedule.close()
+        await asyncio.to_thread(self._threads.join, grace_s)
+        for job in self._schedule.everybody():
+            job.post(closing())
+            self._leave(job)
+        await asyncio.to_thread(self._threads.join)
+        self.engine.close()
 
-    def _work(self) -> None:
-        while self._await_work():
-            self._begin_newcomers()
-            leaving, resting = self._sorted_out()
+    def _leave(self, job: Job) -> None:
+        """Let go of a request; the threads drop an active one as soon as they can."""
+        if self._schedule.leave(job):
+            self._cancel(job.name)
+
+    def _cancel(self, name: str) -> None:
+        # Both have it, and mean the same by it.
+        (self._batch or self.engine).cancel(name)
+
+    # What follows runs in the engine's threads.
+
+    def _take_turns(self) -> None:
+        while self._schedule.await_work():
+            job = self._schedule.take()
+            if job is None:
+                # Another thread was faster.
+                continue
+            try:
+                self._take_turn(job)
+            finally:
+                self._schedule.put_back(job)
+
+    def _take_turn(self, job: Job) -> None:
+        outcome = None if job.left else self._turns.take(job)
+        if job.left:
+            self._schedule.end([job.name])
+        else:
+            self._hand_on(job, outcome)
+        if not self._schedule.is_active(job):
+            self._turns.end(job)
+
+    def _step_all(self) -> None:
+        assert self._batch
+        while self._schedule.await_work():
+            for job in self._schedule.newcomers():
+                self._begin(self._batch, job)
+            leaving, resting = self._schedule.sorted_out()
             for name in leaving:
                 # Their listeners may not have come to it yet; twice does no harm.
                 self._batch.cancel(name)
-            for progress in self._step(resting):
-                self._hand_on(progress)
-            self._forget(leaving)
+            for progress in self._step(self._batch, resting):
+                self._hand_on_progress(progress)
+            self._schedule.end(leaving)
 
-    def _await_work(self) -> bool:
-        """Wait for something to do; False once the loop closes and is empty."""
-        with self._changed:
-            was_idle = False
-            self._fill()
-            while all(job.rests for job in self._active.values()):
-                if self._closing and not self._active:
-                    return False
-                was_idle = not self._active
-                self._changed.wait()
-                self._fill()
-            if was_idle and self._window_s:
-                self._await_company()
-        return True
-
-    def _await_company(self) -> None:
-        """Give others a moment to join the first."""
-        goal = time.monotonic() + self._window_s
-        while len(self._active) < self._batch_size and not self._closing:
-            left_s = goal - time.monotonic()
-            if left_s <= 0 or not self._changed.wait(left_s):
-                return
-
-    def _fill(self) -> None:
-        """Let those in who wait, while there is room."""
-        busy = sum(not job.rests for job in self._active.values())
-        room = min(
-            self._batch_size - busy,
-            self._batch_size + self._queue_size - len(self._active),
-        )
-        for _ in range(min(room, len(self._waiting))):
-            job = self._waiting.popleft()
-            self._active[job.name] = job
-
-    def _begin_newcomers(self) -> None:
-        with self._changed:
-            newcomers = [job for job in self._active.values() if not job.has_begun]
-        for job in newcomers:
-            job.has_begun = True
-            try:
-                job.context.run(self._batch.begin, job.request)
-            except BaseException as error:
-                self._hand_on(Progress(job.name, error))
-
-    def _sorted_out(self) -> tuple[set[str], set[str]]:
-        """Give the requests whose listeners have gone, and those that rest."""
-        with self._changed:
-            jobs = tuple(self._active.values())
-            leaving = {job.name for job in jobs if job.left}
-            return leaving, {job.name for job in jobs if job.rests}
-
-    def _step(self, resting: Collection[str]) -> Sequence[Progress]:
+    def _begin(self, batch: BatchEngine, job: Job) -> None:
         try:
-            return self._batch.step(resting)
+            job.context.run(batch.begin, job.request)
+        except BaseException as error:
+            self._fail(job, error)
+
+    def _step(self, batch: BatchEngine, resting: Collection[str]) -> Sequence[Progress]:
+        try:
+            return batch.step(resting)
         except BaseException as error:
             # A bug in a step ends the requests that had a part in it, neither server
             # nor thread.
-            with self._changed:
-                names = tuple(self._active)
-            for name in names:
-                self._batch.cancel(name)
-            return [Progress(name, error) for name in names]
+            self._fail_all(error)
+            return ()
 
-    def _hand_on(self, progress: Progress) -> None:
-        """Give a listener what a step brought."""
-        job = self._active.get(progress.request_id)
-        if job is None:
-            return
-        outcome = progress.outcome
-        if isinstance(outcome, AudioChunk):
-            self._post_audio(job, job.finishing.process(outcome))
-            return
-        if outcome is None and (tail := job.finishing.finish()):
-            self._post_audio(job, tail)
-        self._forget([job.name])
-        job.post(_End() if outcome is None else job.context.run(_expected, outcome))
+    def _hand_on_progress(self, progress: Progress) -> None:
+        if job := self._schedule.active_job(progress.request_id):
+            self._hand_on(job, progress.outcome)
 
-    def _post_audio(self, job: _Job, chunk: AudioChunk) -> None:
-        with self._changed:
-            job.ahead_s += chunk.duration_s
+    def _hand_on(self, job: Job, outcome: AudioChunk | BaseException | None) -> None:
+        """Give a listener what its request came to."""
+        try:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            if outcome is not None:
+                self._post_audio(job, job.finishing.process(outcome))
+                return
+            if tail := job.finishing.finish():
+                self._post_audio(job, tail)
+        except BaseException as error:
+            # An engine may give audio that is none, and not know that.
+            if not isinstance(outcome, BaseException):
+                self._cancel(job.name)
+            self._fail(job, error)
+            return
+        self._schedule.end([job.name])
+        job.post(End())
+
+    def _post_audio(self, job: Job, chunk: AudioChunk) -> None:
+        self._schedule.given(job, chunk.duration_s)
         job.post(chunk)
 
-    def _forget(self, names: Collection[str]) -> None:
-        with self._changed:
-            for name in names:
-                self._active.pop(name, None)
+    def _fail(self, job: Job, error: BaseException) -> None:
+        self._schedule.end([job.name])
+        job.post(job.context.run(_expected, error))
+
+    def _fail_all(self, error: BaseException) -> None:
+        """Fail all that are being spoken; those who wait go on waiting."""
+        jobs = self._schedule.active_jobs()
+        for job in jobs:
+            self._cancel(job.name)
+            job.post(_expected(error))
+        self._schedule.end([job.name for job in jobs])
+
+    def _begin_anew(self, error: BaseException) -> None:
+        """Put in order what a thread left behind: nobody knows how far it had come."""
+        self._on_restart()
+        self._fail_all(error)
+
+
+def _threads(engine: Engine, wanted: int | Auto) -> int:
+    if isinstance(engine, BatchEngine) or not engine.capabilities.parallel:
+        return 1
+    return engine.info.threads if wanted == "auto" else wanted
 
 
 def _expected(error: BaseException) -> CosykitError:
     """Turn a bug into a failure that tells a user enough, and log it."""
     if isinstance(error, CosykitError):
         return error
+    if isinstance(error, MemoryError):
+        return ResourceError(
+            "there is not enough memory to speak this now",
+            hint="Send less text, or lower engine.batch_size",
+        )
     _log.error("the engine failed", exc_info=error)
     return CosykitError(
         "the engine failed unexpectedly", hint="The server's log tells more"
     )
-
-
-def _closing() -> BusyError:
-    return BusyError("the server is closing", hint="Try again later")

@@ -15,7 +15,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.errors import BusyError, CosykitError, InputError, ModelLoadError
-from cosykit.synthesis import loop as loop_module
+from cosykit.synthesis import job as job_module
 from cosykit.synthesis.loop import Loop
 from cosykit.types import Recording, Samples, SpeechRequest
 
@@ -102,7 +102,7 @@ def listener(number: int, rng: random.Random) -> Listener:
 async def test_crowd_hears_what_each_would_hear_alone(
     crowded: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop_module, "_AHEAD_S", 0.5)
+    monkeypatch.setattr(job_module, "_MOST_UNHEARD_S", 0.5)
     rng = random.Random(3)
     listeners = [listener(number, rng) for number in range(60)]
     async with running(crowded) as loop:
@@ -148,7 +148,7 @@ async def test_closing_in_the_middle_leaves_nobody_waiting(
 async def test_slow_readers_give_their_slot_to_others(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop_module, "_AHEAD_S", 0.1)
+    monkeypatch.setattr(job_module, "_MOST_UNHEARD_S", 0.1)
     one = settings.engine.model_copy(update={"batch_size": 1})
     engine = open_engine(settings.model, settings.model_copy(update={"engine": one}))
     async with running(engine, batch_size=1) as loop:

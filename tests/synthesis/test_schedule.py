@@ -1,0 +1,176 @@
+"""The schedule gives places, lets those rest who are ahead, and refuses in time."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from cosykit.errors import BusyError
+from cosykit.synthesis import schedule as schedule_module
+from cosykit.synthesis.job import Job
+from cosykit.synthesis.pipeline import Finishing
+from cosykit.synthesis.schedule import Limits, Schedule
+from cosykit.types import SpeechRequest
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(schedule_module, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def listener() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+class Desk:
+    """Brings requests to a schedule and takes the part of the engine's thread."""
+
+    def __init__(
+        self,
+        listener: asyncio.AbstractEventLoop,
+        clock: Clock,
+        *,
+        queue_size: int = 1000,
+        batch_size: int = 1,
+    ) -> None:
+        self._listener, self._clock = listener, clock
+        limits = Limits(queue_size, batch_size, start_within_s=30.0)
+        self.schedule = Schedule(limits, takes_turns=False)
+
+    def come(self, client: str = "", priority: int = 0) -> Job:
+        request = SpeechRequest("text", client=client, priority=priority)
+        job = Job(request, Finishing(24_000, 1.0), self._listener)
+        self.schedule.admit(job)
+        return job
+
+    def crowd(self, number: int, client: str = "") -> None:
+        """Let many come, of whom the first begins."""
+        for _ in range(number):
+            self.come(client)
+            self.schedule.newcomers()
+
+    def serve(self, number: int, each_s: float) -> None:
+        """End what is being spoken after a time, and begin the next."""
+        for _ in range(number):
+            self._clock.now += each_s
+            self.schedule.end([job.name for job in self.schedule.active_jobs()])
+            self.schedule.newcomers()
+
+
+@pytest.fixture
+def desk(listener: asyncio.AbstractEventLoop, clock: Clock) -> Desk:
+    return Desk(listener, clock)
+
+
+def test_wait_is_reckoned_from_the_pace_of_late(desk: Desk) -> None:
+    desk.crowd(20)
+    desk.serve(10, each_s=2.0)
+    assert desk.schedule.waiting == 9
+    assert desk.schedule.expected_wait_s == pytest.approx(20.0)
+
+
+def test_request_that_cannot_start_in_time_is_refused_at_once(desk: Desk) -> None:
+    desk.crowd(26)
+    desk.serve(10, each_s=2.0)
+    with pytest.raises(BusyError, match=r"cannot start within 30 s: .* 32 s") as caught:
+        desk.come()
+    assert caught.value.retry_after_s == pytest.approx(2.0)
+    assert caught.value.http_status == 503
+    assert desk.schedule.waiting == 15
+
+
+def test_who_would_be_next_is_not_refused_for_the_crowd_behind_it(desk: Desk) -> None:
+    desk.crowd(26, client="crowd")
+    desk.serve(10, each_s=2.0)
+    for priority, client in ((0, "alone"), (1, "crowd")):
+        desk.come(client, priority)
+
+
+def test_slow_start_of_long_ago_does_not_keep_everybody_out(desk: Desk) -> None:
+    desk.crowd(9)
+    desk.serve(9, each_s=500.0)
+    desk.crowd(2)
+    with pytest.raises(BusyError):
+        desk.come()
+    for _ in range(60):
+        desk.serve(2, each_s=0.1)
+        desk.crowd(2)
+    desk.crowd(8)
+    assert desk.schedule.expected_wait_s < 30
+
+
+def test_idle_times_do_not_quicken_the_pace(desk: Desk, clock: Clock) -> None:
+    desk.crowd(12)
+    desk.serve(12, each_s=5.0)
+    for _ in range(50):
+        desk.crowd(1)
+        desk.serve(1, each_s=0.1)
+        clock.now += 60
+    desk.crowd(2)
+    assert desk.schedule.expected_wait_s == pytest.approx(10.0)
+
+
+def test_full_queue_tells_when_to_come_again(
+    listener: asyncio.AbstractEventLoop, clock: Clock
+) -> None:
+    desk = Desk(listener, clock, queue_size=3)
+    desk.crowd(4)
+    desk.serve(3, each_s=4.0)
+    desk.crowd(3)
+    with pytest.raises(BusyError, match="3 requests are waiting") as caught:
+        desk.come()
+    assert caught.value.retry_after_s == pytest.approx(4.0)
+
+
+def test_who_is_ahead_of_its_listener_rests_while_others_wait(
+    desk: Desk, clock: Clock
+) -> None:
+    book = desk.come()
+    desk.schedule.newcomers()
+    desk.schedule.given(book, 15.0)
+    assert desk.schedule.sorted_out() == (set(), set())
+    desk.come("other")
+    assert desk.schedule.sorted_out() == (set(), {book.name})
+    (other,) = desk.schedule.newcomers()
+    assert desk.schedule.sorted_out() == (set(), {book.name})
+    desk.schedule.given(other, 1.0)
+    assert desk.schedule.sorted_out() == (set(), set())
+    # Its listener has heard most of it meanwhile.
+    desk.come("third")
+    clock.now += 6.0
+    assert desk.schedule.sorted_out() == (set(), set())
+
+
+def test_those_ahead_go_on_where_nobody_can_take_their_place(
+    listener: asyncio.AbstractEventLoop, clock: Clock
+) -> None:
+    desk = Desk(listener, clock, queue_size=1)
+    for _ in range(2):
+        book = desk.come()
+        desk.schedule.newcomers()
+        desk.schedule.given(book, 15.0)
+    desk.come()
+    assert desk.schedule.waiting == 1
+    assert desk.schedule.sorted_out() == (set(), set())
+
+
+def test_request_that_began_in_the_last_moment_is_not_refused(desk: Desk) -> None:
+    early, late = desk.come(), desk.come()
+    desk.schedule.newcomers()
+    assert desk.schedule.refuse_late(early) is None
+    assert "did not start within 30 s" in str(desk.schedule.refuse_late(late))
+    assert desk.schedule.waiting == 0
