@@ -167,8 +167,13 @@ def check_length(text: str, max_chars: int) -> None:
         )
 
 
-async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
-    """Read, bound, decode and validate a JSON body.
+async def read_body(
+    request: Request,
+    model: type[Body],
+    limit_mb: int,
+    wrappings: Collection[str] = (),
+) -> Body:
+    """Read, bound, decode and validate a JSON body; see `field_error`.
 
     Raises:
         UnsupportedMediaError: It is not declared as JSON.
@@ -184,7 +189,7 @@ async def read_body(request: Request, model: type[Body], limit_mb: int) -> Body:
             hint="Send JSON with the header 'Content-Type: application/json'",
         )
     body = b"".join([part async for part in bounded_body(request, limit_mb)])
-    return validated(body, model)
+    return validated(body, model, wrappings)
 
 
 async def bounded_body(request: Request, limit_mb: int) -> AsyncGenerator[bytes]:
@@ -205,8 +210,8 @@ async def bounded_body(request: Request, limit_mb: int) -> AsyncGenerator[bytes]
         yield part
 
 
-def validated(body: bytes, model: type[Body]) -> Body:
-    """Decode and validate JSON.
+def validated(body: bytes, model: type[Body], wrappings: Collection[str] = ()) -> Body:
+    """Decode and validate JSON; see `field_error`.
 
     Raises:
         InputError: It is not JSON, or a field of it is wrong.
@@ -219,7 +224,7 @@ def validated(body: bytes, model: type[Body]) -> Body:
             f"the body is not UTF-8 at byte {error.start}", hint="Encode it as UTF-8"
         ) from error
     except ValidationError as error:
-        raise field_error(error) from error
+        raise field_error(error, wrappings) from error
 
 
 def _check_structure(body: bytes) -> None:
