@@ -86,6 +86,13 @@ class AccessError(InputError):
     code = "invalid_api_key"
 
 
+class OriginError(InputError):
+    """A web page asks whose origin is not let in."""
+
+    http_status = 403
+    code = "origin_not_allowed"
+
+
 class ConfigError(CosykitError):
     """The configuration file, the environment or a flag has a wrong value."""
 

@@ -3,6 +3,7 @@
 import logging
 import re
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from uuid import uuid4
 
@@ -16,7 +17,15 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 """Id of the request that the current task, or the engine's turn, is about."""
 
 _SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
-_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
+# What begins an answer; that of a WebSocket without a status is 101, and it goes on.
+_BEGINNINGS = (
+    "http.response.start",
+    "websocket.http.response.start",
+    "websocket.accept",
+)
+_SWITCHED = 101
+_ENDS = ("http.response.body", "websocket.http.response.body")
+_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "WS")
 
 
 class RequestLog:
@@ -28,7 +37,7 @@ class RequestLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and log how it ended."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
@@ -44,13 +53,15 @@ class RequestLog:
 
         async def send_noted(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
+            if message["type"] in _BEGINNINGS:
+                status = message.get("status", _SWITCHED)
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", request_id.encode("ascii")),
                 ]
-            elif not message.get("more_body"):
+            elif message["type"] == "websocket.close":
+                status = status or 403
+            elif message["type"] in _ENDS and not message.get("more_body"):
                 # Whoever has the whole answer finds it in the metrics.
                 note()
             await send(message)
@@ -61,6 +72,9 @@ class RequestLog:
             # It has been answered. Passed on, it would close the connection under the
             # client's next request.
             _log.exception("the server failed")
+            if status == _SWITCHED:
+                with suppress(OSError, RuntimeError):  # it is closed already
+                    await send({"type": "websocket.close", "code": 1011})
         finally:
             note()
 
@@ -69,7 +83,8 @@ class RequestLog:
         status = status or 499
         # Paths and methods that we do not know could be anything, and endless.
         route = getattr(scope.get("route"), "path", "unknown")
-        method = scope["method"] if scope["method"] in _METHODS else "unknown"
+        method = scope.get("method", "WS")
+        method = method if method in _METHODS else "unknown"
         self._metrics.requests.labels(route=route, status=status).inc()
         _log.info("%s %s %d %.0f ms", method, route, status, 1000 * elapsed_s)
 

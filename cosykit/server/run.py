@@ -19,6 +19,7 @@ from cosykit.server.connections import Connection, allow_many_files
 from cosykit.server.listener import listen
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
+from cosykit.server.websocket import SocketConnection
 
 _log = logging.getLogger(__name__)
 
@@ -96,19 +97,26 @@ class _Server(uvicorn.Server):
 
 def create_server(service: SpeechService) -> uvicorn.Server:
     """Put the application behind uvicorn."""
-    proxies = service.settings.server.trusted_proxies
+    server = service.settings.server
+    proxies = server.trusted_proxies
     return _Server(
         uvicorn.Config(
             create_app(service),
             proxy_headers=bool(proxies),
             forwarded_allow_ips="*" if "*" in proxies else list(proxies),
             http=Connection,
-            timeout_keep_alive=math.ceil(service.settings.server.silence_s),
-            ws="none",
+            timeout_keep_alive=math.ceil(server.silence_s),
+            ws=SocketConnection,
+            ws_max_size=server.max_body_mb << 20,
+            # Audio is compressed already.
+            ws_per_message_deflate=False,
+            # Keeps proxies from closing. Whoever plays what came before reads no ping,
+            # so nothing is made of the answer.
+            ws_ping_timeout=None,
             log_config=None,
             access_log=False,
             lifespan="on",
-            timeout_graceful_shutdown=math.ceil(service.settings.server.grace_s),
+            timeout_graceful_shutdown=math.ceil(server.grace_s),
         ),
         service,
     )

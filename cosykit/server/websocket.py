@@ -1,0 +1,100 @@
+"""WebSockets of every protocol: whom they are open to, and how they end."""
+
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+from uvicorn.protocols.websockets.websockets_sansio_impl import (
+    WebSocketsSansIOProtocol,
+)
+from websockets.frames import CloseCode
+
+from cosykit.config.schema import ServerSettings
+from cosykit.errors import (
+    AccessError,
+    BusyError,
+    CosykitError,
+    InputError,
+    OriginError,
+    RateLimitError,
+    TooLargeError,
+    UnsupportedMediaError,
+)
+
+# The first that fits, so a kind stands before what it is a kind of.
+_CLOSE_CODES: tuple[tuple[type[CosykitError], CloseCode], ...] = (
+    (AccessError, CloseCode.POLICY_VIOLATION),
+    (OriginError, CloseCode.POLICY_VIOLATION),
+    (TooLargeError, CloseCode.MESSAGE_TOO_BIG),
+    (UnsupportedMediaError, CloseCode.UNSUPPORTED_DATA),
+    (InputError, CloseCode.INVALID_DATA),
+    (RateLimitError, CloseCode.TRY_AGAIN_LATER),
+    (BusyError, CloseCode.TRY_AGAIN_LATER),
+)
+_PORTS = {"http": 80, "https": 443}
+
+
+class SocketConnection(WebSocketsSansIOProtocol):
+    """A WebSocket whose application may still speak when the server closes.
+
+    The application hears of it as of a client that leaves with code 1012, and may go on
+    sending.
+    """
+
+    def shutdown(self) -> None:
+        """Say that the server closes."""
+        if self.handshake_complete and not self.close_sent:
+            code = CloseCode.SERVICE_RESTART
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": code})
+        else:
+            super().shutdown()
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on, if it is one."""
+        # uvicorn would log a traceback.
+        if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            self.conn.fail(CloseCode.INVALID_DATA, "a text message is not UTF-8")
+            self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
+
+
+def _is_utf8(message: bytes) -> bool:
+    try:
+        message.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def close_code_of(error: CosykitError) -> CloseCode:
+    """Choose the code that tells a program of a failure."""
+    fitting = (code for kind, code in _CLOSE_CODES if isinstance(error, kind))
+    return next(fitting, CloseCode.INTERNAL_ERROR)
+
+
+def check_origin(connection: HTTPConnection, server: ServerSettings) -> None:
+    """Keep the pages of other sites out, as browsers do where no socket is asked for.
+
+    Raises:
+        OriginError: A page asks that is neither ours nor of a configured origin.
+    """
+    origin = connection.headers.get("origin")
+    if origin is None or {"*", origin} & set(server.cors_origins):
+        return
+    if not _is_same_site(origin, connection.headers.get("host", "")):
+        raise OriginError(
+            f"pages of {origin[:128]} may not use this server",
+            hint="Name their origin in server.cors_origins",
+        )
+
+
+def _is_same_site(origin: str, host: str) -> bool:
+    try:
+        page, here = urlsplit(origin), urlsplit(f"{urlsplit(origin).scheme}://{host}")
+        usual = _PORTS.get(page.scheme)
+        ports = (page.port or usual, here.port or usual)
+    except ValueError:  # a port that is no number
+        return False
+    return (
+        bool(page.hostname) and page.hostname == here.hostname and ports[0] == ports[1]
+    )
