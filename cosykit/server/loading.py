@@ -31,13 +31,18 @@ WARM_UP_TEXTS: dict[Language, str] = {
 class Loader:
     """Loads models and warms them up.
 
+    Args:
+        on_restart: Called when the thread of a model had died and begins anew.
+
     Attributes:
         turn: Held by whoever loads, so that what a model takes can be measured.
         is_loading: Whether a thread is busy loading a model.
     """
 
-    def __init__(self, engine: EngineSettings) -> None:
-        self._engine = engine
+    def __init__(
+        self, engine: EngineSettings, on_restart: Callable[[], None] = lambda: None
+    ) -> None:
+        self._engine, self._on_restart = engine, on_restart
         self.turn = asyncio.Lock()
         self.is_loading = False
 
@@ -53,14 +58,17 @@ class Loader:
         self.is_loading = False
 
     def loop_of(self, opened: Synthesizer) -> Loop:
-        """Give a model its thread and its queue."""
+        """Give a model its threads and its queue."""
         engine = self._engine
         return Loop(
             opened.engine,
             queue_size=engine.queue_size,
             batch_size=engine.batch_size,
             batch_window_s=engine.batch_window_ms / 1000,
+            start_within_s=engine.start_within_s,
             timeout_s=engine.timeout_s,
+            parallel=engine.parallel,
+            on_restart=self._on_restart,
         )
 
     async def warm_up(self, loop: Loop) -> None:

@@ -76,6 +76,11 @@ class Metrics:
             "Times that Redis did not do what the cache asked of it",
             registry=self.registry,
         )
+        self.engine_restarts = Counter(
+            "cosykit_engine_restarts",
+            "Times that a thread of an engine died and began anew",
+            registry=self.registry,
+        )
         memory = Gauge(
             "cosykit_resident_memory_bytes",
             "Resident memory of the server",

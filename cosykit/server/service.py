@@ -87,7 +87,7 @@ class SpeechService:
         self.failure: Exception | None = None
         self.started_at = time.time()
         self.memory_bytes = 0
-        self._loader = Loader(engine)
+        self._loader = Loader(engine, self.metrics.engine_restarts.inc)
         self.pool = ModelPool(settings, self._loader, lambda: self.memory_bytes)
         self._exchange = Exchange()
         self._loaded = asyncio.Event()
@@ -101,6 +101,11 @@ class SpeechService:
             "cosykit_queue_depth",
             "Requests that wait for their first turn",
             lambda: self._exchange.waiting + self.pool.waiting,
+        )
+        self.metrics.watch(
+            "cosykit_expected_wait_seconds",
+            "How long a newcomer would wait for its first turn",
+            self._expected_wait_s,
         )
         self.metrics.watch(
             "cosykit_batch_size",
@@ -152,6 +157,10 @@ class SpeechService:
         if loop := self.engine_loop:
             memory[loop.engine.info.model] = self.memory_bytes
         return memory
+
+    def _expected_wait_s(self) -> float:
+        serving = self._exchange.current
+        return serving.loop.expected_wait_s if serving else 0.0
 
     def _runaways(self) -> int:
         current = self._exchange.current

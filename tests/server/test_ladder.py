@@ -28,7 +28,7 @@ from cosykit.ops.install import install
 from cosykit.ops.request import Wish
 from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
-from cosykit.synthesis import loop as loop_module
+from cosykit.synthesis import job as job_module
 from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import Samples, SpeechRequest
@@ -165,7 +165,7 @@ def test_mended_model_takes_over_and_no_request_is_dropped(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its listener takes nothing yet, so the long request stays under way.
-    monkeypatch.setattr(loop_module, "_AHEAD_S", 1.0)
+    monkeypatch.setattr(job_module, "_MOST_UNHEARD_S", 1.0)
     place.damage("fp32/lm.onnx.data")
     place.hold_repair()
     with running(place.settings(), send_buffer=32768) as server:

@@ -54,7 +54,10 @@ async def _running(
         queue_size=settings.queue_size,
         batch_size=settings.batch_size,
         batch_window_s=settings.batch_window_ms / 1000,
+        start_within_s=settings.start_within_s,
         timeout_s=settings.timeout_s,
+        parallel=settings.parallel,
+        parallel=settings.parallel,
     )
     try:
         yield loop
