@@ -93,6 +93,13 @@ class OriginError(InputError):
     code = "origin_not_allowed"
 
 
+class SilenceError(InputError):
+    """A connection is held, and nothing is sent over it."""
+
+    http_status = 408
+    code = "silence"
+
+
 class ConfigError(CosykitError):
     """The configuration file, the environment or a flag has a wrong value."""
 

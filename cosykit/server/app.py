@@ -1,17 +1,19 @@
 """The application: every route, and what is around them."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
+from types import MappingProxyType
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
 
 from cosykit.errors import CosykitError, InputError, NotFoundError
 from cosykit.server import convert, openai, status, tts, upstream, voices
@@ -21,6 +23,8 @@ from cosykit.server.operations import Operation
 from cosykit.server.ports import further_ports
 from cosykit.server.request_log import RequestLog
 from cosykit.server.service import SpeechService
+from cosykit.server.websocket_speech import PATH as SPEECH_PATH
+from cosykit.server.websocket_speech import speak as speak_live
 
 OPERATIONS: Sequence[Operation] = (
     *openai.OPERATIONS,
@@ -30,6 +34,11 @@ OPERATIONS: Sequence[Operation] = (
     *upstream.OPERATIONS,
     *status.OPERATIONS,
 )
+
+SocketHandler = Callable[[WebSocket, SpeechService], Awaitable[None]]
+
+SOCKETS: Mapping[str, SocketHandler] = MappingProxyType({SPEECH_PATH: speak_live})
+"""What answers the WebSockets of each path."""
 
 
 def create_app(service: SpeechService) -> ASGIApp:
@@ -45,7 +54,7 @@ def create_app(service: SpeechService) -> ASGIApp:
                 await service.close()
 
     app = Starlette(
-        routes=[*_api_routes(service), *_page_routes()],
+        routes=[*_api_routes(service), *_socket_routes(service), *_page_routes()],
         exception_handlers={
             HTTPException: _refuse_route,
             ClientDisconnect: _note_departure,
@@ -83,6 +92,22 @@ def _endpoint(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         return await operation.answer_to(request, service)
+
+    return endpoint
+
+
+def _socket_routes(service: SpeechService) -> list[WebSocketRoute]:
+    return [
+        WebSocketRoute(path, _socket_endpoint(handler, service))
+        for path, handler in SOCKETS.items()
+    ]
+
+
+def _socket_endpoint(
+    handler: SocketHandler, service: SpeechService
+) -> Callable[[WebSocket], Awaitable[None]]:
+    async def endpoint(socket: WebSocket) -> None:
+        await handler(socket, service)
 
     return endpoint
 

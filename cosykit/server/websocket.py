@@ -1,5 +1,8 @@
 """WebSockets of every protocol: whom they are open to, and how they end."""
 
+from asyncio import BaseTransport
+from base64 import urlsafe_b64decode
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
@@ -16,21 +19,29 @@ from cosykit.errors import (
     InputError,
     OriginError,
     RateLimitError,
+    SilenceError,
     TooLargeError,
     UnsupportedMediaError,
 )
+from cosykit.server.admission import Client
+from cosykit.server.service import SpeechService
 
 # The first that fits, so a kind stands before what it is a kind of.
 _CLOSE_CODES: tuple[tuple[type[CosykitError], CloseCode], ...] = (
     (AccessError, CloseCode.POLICY_VIOLATION),
     (OriginError, CloseCode.POLICY_VIOLATION),
+    (SilenceError, CloseCode.POLICY_VIOLATION),
     (TooLargeError, CloseCode.MESSAGE_TOO_BIG),
     (UnsupportedMediaError, CloseCode.UNSUPPORTED_DATA),
     (InputError, CloseCode.INVALID_DATA),
     (RateLimitError, CloseCode.TRY_AGAIN_LATER),
     (BusyError, CloseCode.TRY_AGAIN_LATER),
 )
-_PORTS = {"http": 80, "https": 443}
+_PORTS = MappingProxyType({"http": 80, "https": 443})
+
+PROTOCOL = "cosykit"
+"""The subprotocol of pages, which have to name one beside their key."""
+_KEY_PREFIX = "cosykit.key."
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
@@ -39,6 +50,12 @@ class SocketConnection(WebSocketsSansIOProtocol):
     The application hears of it as of a client that leaves with code 1012, and may go on
     sending.
     """
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Begin."""
+        # Its lines of debugging hold keys and texts.
+        self.conn.debug = False
+        super().connection_made(transport)
 
     def shutdown(self) -> None:
         """Say that the server closes."""
@@ -64,6 +81,41 @@ def _is_utf8(message: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def admitted(connection: HTTPConnection, service: SpeechService) -> Client:
+    """Recognise who opens a socket.
+
+    Raises:
+        OriginError: It is a page of a site that is not let in.
+        AccessError: Keys are configured, and it shows none of them.
+        RateLimitError: Its address has guessed too often.
+    """
+    check_origin(connection, service.settings.server)
+    address = connection.client.host if connection.client else ""
+    return service.admission.recognise(_shown_key(connection), address)
+
+
+def _shown_key(connection: HTTPConnection) -> str | None:
+    """Find the key in the header or, of a page, which cannot set it, in a subprotocol.
+
+    Addresses are logged by proxies, so none is looked for there.
+    """
+    scheme, _, key = connection.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return key.strip()
+    for protocol in connection.scope.get("subprotocols", ()):
+        if protocol.startswith(_KEY_PREFIX):
+            return _decoded(protocol.removeprefix(_KEY_PREFIX))
+    return None
+
+
+def _decoded(key: str) -> str | None:
+    """Decode base64 of the alphabet for addresses, without its padding."""
+    try:
+        return urlsafe_b64decode(key + "=" * (-len(key) % 4)).decode()
+    except ValueError:
+        return None
 
 
 def close_code_of(error: CosykitError) -> CloseCode:
