@@ -34,6 +34,7 @@ counting = tests.synthesis.counting_engine:open_engine
 buggy = tests.synthesis.counting_engine:open_with_bug
 missing = tests.synthesis.counting_engine:open_missing
 endless = tests.synthesis.counting_engine:open_never
+repeatable = tests.server.cache.repeatable_engine:open_engine
 """
 
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -141,7 +142,9 @@ class RedisStore:
 
     async def close(self) -> None:
         """Close the connections; what is kept stays."""
-        await self._answer(self._redis.aclose(), self._silent)
+        with suppress(Exception):
+            async with asyncio.timeout(self._timeout_s):
+                await self._redis.aclose()
 
     async def _answer(self, asked: Awaitable[Reply], refusing: Pause) -> Reply | None:
         """Wait for an answer, within the timeout.
@@ -203,6 +206,7 @@ def _name(key: bytes) -> bytes:
 
 def _reason(error: Exception) -> str:
     for kind, reason in _REASONS.items():
-        if isinstance(error, kind):
+        # The client says of a refused password that it could not connect.
+        if isinstance(error, kind) or isinstance(error.__cause__, kind):
             return reason
     return "what answers there is no Redis"
