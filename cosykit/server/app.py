@@ -17,6 +17,8 @@ from starlette.websockets import WebSocket
 
 from cosykit.errors import CosykitError, InputError, NotFoundError
 from cosykit.server import convert, openai, status, tts, upstream, voices
+from cosykit.server.dashscope import http as dashscope
+from cosykit.server.dashscope.socket import inference
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.openapi import openapi_document
 from cosykit.server.operations import Operation
@@ -32,12 +34,20 @@ OPERATIONS: Sequence[Operation] = (
     *voices.OPERATIONS,
     *convert.OPERATIONS,
     *upstream.OPERATIONS,
+    *dashscope.OPERATIONS,
     *status.OPERATIONS,
 )
 
 SocketHandler = Callable[[WebSocket, SpeechService], Awaitable[None]]
 
-SOCKETS: Mapping[str, SocketHandler] = MappingProxyType({SPEECH_PATH: speak_live})
+SOCKETS: Mapping[str, SocketHandler] = MappingProxyType(
+    {
+        SPEECH_PATH: speak_live,
+        "/api-ws/v1/inference": inference,
+        # So its documentation writes it in places.
+        "/api-ws/v1/inference/": inference,
+    }
+)
 """What answers the WebSockets of each path."""
 
 

@@ -14,6 +14,7 @@ from cosykit.errors import (
     RateLimitError,
     ResourceError,
     RuntimeSetupError,
+    SilenceError,
 )
 from cosykit.server.operations import Failure
 from cosykit.server.request_log import REQUEST_ID
@@ -22,6 +23,7 @@ from cosykit.server.request_log import REQUEST_ID
 _CODES: tuple[tuple[type[CosykitError], str], ...] = (
     (AccessError, "InvalidApiKey"),
     (OriginError, "AccessDenied"),
+    (SilenceError, "CLIENT_ERROR"),
     (RateLimitError, "Throttling.RateQuota"),
     (DeadlineError, "RequestTimeOut"),
     (BusyError, "Throttling"),
@@ -32,14 +34,8 @@ _CODES: tuple[tuple[type[CosykitError], str], ...] = (
 )
 
 
-class IdleError(InputError):
-    """Nothing came for too long."""
-
-
 def code_of(error: CosykitError) -> str:
     """Name an error as DashScope does."""
-    if isinstance(error, IdleError):
-        return "CLIENT_ERROR"
     if isinstance(error, NotFoundError) and error.param == "model":
         return "ModelNotFound"
     fitting = (code for kind, code in _CODES if isinstance(error, kind))

@@ -7,9 +7,9 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.frames import CloseCode
 
-from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
-from cosykit.server.dashscope.failures import FailedAnswer, IdleError
+from cosykit.server.dashscope.failures import FailedAnswer
 from cosykit.server.dashscope.messages import (
     AboutTask,
     Envelope,
@@ -22,7 +22,7 @@ from cosykit.server.dashscope.messages import (
 from cosykit.server.dashscope.task import SpeechTask
 from cosykit.server.discretion import discreet
 from cosykit.server.service import SpeechService
-from cosykit.server.websocket import check_origin, close_code_of
+from cosykit.server.websocket import admitted, close_code_of
 
 # Most time between two messages of a task, until the last of them.
 IDLE_S = 23.0
@@ -32,12 +32,8 @@ UNUSED_S = 60.0
 
 async def inference(socket: WebSocket, service: SpeechService) -> None:
     """Handle a connection to `/api-ws/v1/inference`."""
-    scheme, _, key = socket.headers.get("authorization", "").partition(" ")
-    shown = key.strip() if scheme.lower() == "bearer" else None
-    address = socket.client.host if socket.client else ""
     try:
-        check_origin(socket, service.settings.server)
-        client = service.admission.recognise(shown, address)
+        client = admitted(socket, service)
     except CosykitError as error:
         service.note_failure(error)
         await socket.send_denial_response(FailedAnswer.answer(error))
@@ -103,14 +99,14 @@ class Conversation:
         """Wait for a message or the end of the task; False where no task comes.
 
         Raises:
-            IdleError: No text comes.
+            SilenceError: No text comes.
         """
         awaited = {receiving, self._speaking} if self._speaking else {receiving}
         done, _ = await asyncio.wait(
             awaited, timeout=self._patience_s(), return_when=asyncio.FIRST_COMPLETED
         )
         if not done and self._task:
-            raise IdleError(
+            raise SilenceError(
                 f"request timeout after {IDLE_S:g} seconds",
                 hint="Send text, or finish-task when there is no more",
             )

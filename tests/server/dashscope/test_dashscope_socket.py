@@ -115,7 +115,7 @@ def test_silence_fails_the_task(
     assert failure["task_id"] == TASK_ID
     assert failure["error_code"] == "CLIENT_ERROR"
     assert "request timeout after 0.2 seconds." in failure["error_message"]
-    assert closing_code(talk) == 1007
+    assert closing_code(talk) == 1008
 
 
 def test_finished_task_may_take_its_time(
