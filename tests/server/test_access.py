@@ -15,6 +15,7 @@ GUARDED = [
     ("GET", "/v1/models/tone"),
     ("GET", "/v1/audio/models"),
     ("POST", "/v1/audio/convert"),
+    ("POST", "/api/v1/services/audio/tts/SpeechSynthesizer"),
     ("GET", "/v1/audio/voices"),
     ("POST", "/v1/audio/voices"),
     ("DELETE", "/v1/audio/voices/anna"),

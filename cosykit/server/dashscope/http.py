@@ -43,7 +43,7 @@ class SpeechInput(Parameters):
     text: str = Field(min_length=1)
 
 
-class SpeechBody(BaseModel):
+class DashScopeBody(BaseModel):
     """A text to speak with a model."""
 
     model_config = STRICT
@@ -85,7 +85,7 @@ class Output(Result):
     audio: Audio
 
 
-class SpeechAnswer(BaseModel):
+class DashScopeAnswer(BaseModel):
     """Speech, or a part of it."""
 
     request_id: str
@@ -97,7 +97,7 @@ async def synthesize(request: Request, service: SpeechService) -> Response:
     """Handle `POST /api/v1/services/audio/tts/SpeechSynthesizer`."""
     settings = service.settings
     limit_mb = settings.server.max_body_mb
-    body = await read_body(request, SpeechBody, limit_mb, _WRAPPINGS)
+    body = await read_body(request, DashScopeBody, limit_mb, _WRAPPINGS)
     speech = Speech(body, client_of(request), service, str(request.base_url))
     if request.headers.get("x-dashscope-sse", "").lower() != "enable":
         answer = await while_connected(request.receive, speech.whole())
@@ -118,7 +118,7 @@ class Speech:
     """
 
     def __init__(
-        self, body: SpeechBody, client: Client, service: SpeechService, base_url: str
+        self, body: DashScopeBody, client: Client, service: SpeechService, base_url: str
     ) -> None:
         text, manner = body.input.text, body.manner
         self._characters = count_characters(text)
@@ -137,7 +137,7 @@ class Speech:
         self._first: list[Generated] = []
         self._expires_at = int(time.time() + KEPT_S)
 
-    async def whole(self) -> SpeechAnswer:
+    async def whole(self) -> DashScopeAnswer:
         """Speak all of it, and keep it to be fetched.
 
         Raises:
@@ -199,11 +199,11 @@ class Speech:
         name = self._service.shelf.put(audio, self._live.media_type)
         return f"{self._base_url.rstrip('/')}{_RESULTS}/{name}" if name else ""
 
-    def _part(self, told: Generated) -> SpeechAnswer:
+    def _part(self, told: Generated) -> DashScopeAnswer:
         data = b2a_base64(told.audio, newline=False).decode("ascii")
         return self._answer(told.result, "null", data=data)
 
-    def _end(self, url: str) -> SpeechAnswer:
+    def _end(self, url: str) -> DashScopeAnswer:
         return self._answer(Result(sentence=Sentence()), "stop", url=url)
 
     def _answer(
@@ -213,12 +213,12 @@ class Speech:
         *,
         data: str = "",
         url: str = "",
-    ) -> SpeechAnswer:
+    ) -> DashScopeAnswer:
         request_id = REQUEST_ID.get()
         audio = Audio(
             data=data, url=url, id=f"audio_{request_id}", expires_at=self._expires_at
         )
-        return SpeechAnswer(
+        return DashScopeAnswer(
             request_id=request_id,
             output=Output(
                 sentence=result.sentence,
@@ -231,7 +231,7 @@ class Speech:
         )
 
 
-def _event(number: int, answer: SpeechAnswer) -> bytes:
+def _event(number: int, answer: DashScopeAnswer) -> bytes:
     written = answer.model_dump_json(exclude_none=True)
     return f"id:{number}\nevent:result\n:HTTP_STATUS/200\ndata:{written}\n\n".encode()
 
@@ -261,8 +261,8 @@ OPERATIONS = (
         "Speak a text, as DashScope's API does",
         synthesize,
         FailedAnswer,
-        body=SpeechBody,
-        answer=SpeechAnswer,
+        body=DashScopeBody,
+        answer=DashScopeAnswer,
         media_types=("text/event-stream",),
     ),
     Operation(
