@@ -11,7 +11,7 @@ from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError, InputError, RateLimitError
 from cosykit.server.operations import STRICT, Failure, ModelName, Name, SampleRate
 from cosykit.server.recordings import CloningFields
-from cosykit.types import SPEED_RANGE, VOLUME_RANGE, Language
+from cosykit.types import PITCH_RANGE, SPEED_RANGE, VOLUME_RANGE, Language
 
 ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
 
@@ -42,6 +42,12 @@ class SpeechBody(CloningFields):
     stream_format: Literal["audio", "sse"] = "audio"
     language: Language | None = Field(
         default=None, description="Main language; detected by default (not OpenAI's)"
+    )
+    pitch: float = Field(
+        default=1.0,
+        ge=PITCH_RANGE[0],
+        le=PITCH_RANGE[1],
+        description="What the voice's own is multiplied by (not OpenAI's)",
     )
     volume: float = Field(
         default=1.0,

@@ -25,7 +25,7 @@ from cosykit.server.recordings import CloningFields
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import while_connected
-from cosykit.types import SPEED_RANGE, Language, SpeechRequest
+from cosykit.types import PITCH_RANGE, SPEED_RANGE, Language, SpeechRequest
 
 # Bytes; a multiple of three, so that base64 of the slices can be joined.
 _SLICE = 3 << 16
@@ -41,6 +41,7 @@ class TtsBody(CloningFields):
     model: ModelName = "auto"
     speaker_id: Name | None = Field(default=None, description="The same as voice")
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
+    pitch: float = Field(default=1.0, ge=PITCH_RANGE[0], le=PITCH_RANGE[1])
     language: Language | None = Field(
         default=None, description="Main language; detected by default"
     )
@@ -97,6 +98,7 @@ async def _spoken(
         voice=body.voice or body.speaker_id,
         language=body.language,
         speed=body.speed,
+        pitch=body.pitch,
         instructions=body.instruct,
         prompt=await body.prompt(body.prompt_text),
         seed=body.seed,

@@ -63,6 +63,18 @@ def test_speed_shortens_the_speech(speaker: openai.OpenAI) -> None:
     assert seconds_of(answer.content, "pcm") == pytest.approx(TEXT_S / 2, abs=0.02)
 
 
+def test_pitch_leaves_the_tempo_as_it_is(client: httpx.Client) -> None:
+    usual, higher = (
+        client.post(
+            "/v1/audio/speech",
+            json={"input": TEXT, "response_format": "pcm", "pitch": pitch},
+        ).content
+        for pitch in (1.0, 1.5)
+    )
+    assert higher != usual
+    assert len(higher) == pytest.approx(len(usual), rel=0.01)
+
+
 def test_audio_arrives_in_pieces(speaker: openai.OpenAI) -> None:
     with speaker.audio.speech.with_streaming_response.create(
         model="tts-1", voice="hum", input=TEXT, response_format="pcm"
@@ -121,6 +133,8 @@ def test_models_are_listed_and_shown(speaker: openai.OpenAI) -> None:
         ({"input": "do", "colour": "red"}, "colour"),
         ({"input": "do", "sample_rate": 12345}, "sample_rate"),
         ({"input": "do", "volume": -1}, "volume"),
+        ({"input": "do", "pitch": 3}, "pitch"),
+        ({"input": "do", "speed": 4, "pitch": 0.5}, "speed"),
         ({"input": "do", "voice": {"id": 7}}, "voice"),
         ({"input": "do", "voice": {"name": "hum"}}, "voice"),
         ({}, "input"),
