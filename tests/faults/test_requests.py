@@ -41,7 +41,8 @@ def test_every_field_may_be_at_its_limit_and_no_further(
         "top_p": TOP_P_RANGE,
         "top_k": TOP_K_RANGE,
     }
-    longest = {"input": "ab " * 1365 + "a"}
+    longest = {"input": "ab " * 1365 + "a", "voice": "hum"}
+    hum = {"voice": "hum"}
     with serve("tone") as server, server.connected() as client:
         for end in (0, 1):
             limits = {name: both[end] for name, both in ranges.items()}
@@ -50,13 +51,16 @@ def test_every_field_may_be_at_its_limit_and_no_further(
         for audio_format in FORMATS:
             rate = max(FORMATS[audio_format].sample_rates or SAMPLE_RATES)
             wanted = {"response_format": audio_format, "sample_rate": rate}
-            assert client.post(SPEECH, json=body_of("hi") | wanted).status_code == 200
+            assert (
+                client.post(SPEECH, json=body_of("hi") | hum | wanted).status_code
+                == 200
+            )
         for name, (low, high) in ranges.items():
             for beyond in (low - 1, high + 1):
-                answer = client.post(SPEECH, json=body_of("hi") | {name: beyond})
+                answer = client.post(SPEECH, json=body_of("hi") | hum | {name: beyond})
                 assert answer.status_code == 400, (name, beyond)
                 assert answer.json()["error"]["param"] == name
-        too_long = {"input": longest["input"] + "a"}
+        too_long = {"input": longest["input"] + "a", "voice": "hum"}
         assert client.post(SPEECH, json=body_of("") | too_long).status_code == 400
     record_property("outcome", "spoken; one step further is 400 with the field's name")
 
@@ -73,7 +77,7 @@ def test_every_key_is_compared_in_constant_time(
         return real(shown, key)
 
     monkeypatch.setattr(hmac, "compare_digest", noting)
-    for shown in ("first", "second", "firsX", "", "f" * 10_000):
+    for shown in ("first", "second", "firsX", "x", "f" * 10_000):
         compared.clear()
         headers = {"Authorization": f"Bearer {shown}"}
         httpx.get(f"{guarded.url}/v1/models", headers=headers, timeout=PATIENCE_S)

@@ -57,7 +57,6 @@ async def _running(
         start_within_s=settings.start_within_s,
         timeout_s=settings.timeout_s,
         parallel=settings.parallel,
-        parallel=settings.parallel,
     )
     try:
         yield loop
