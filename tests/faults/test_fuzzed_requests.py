@@ -54,7 +54,7 @@ def test_fuzzed_request_is_answered_on_every_route(
 
 
 def fuzz(
-    operation: "APIOperation[object, object, object, object]",
+    operation: APIOperation,  # type: ignore[type-arg]
     mode: GenerationMode,
     answers: Counter[int],
 ) -> None:
@@ -67,7 +67,10 @@ def fuzz(
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy(generation_mode=mode), headers=HEADERS)
-    def answered(case: "Case[object]", headers: Mapping[str, str]) -> None:
+    def answered(
+        case: Case,  # type: ignore[type-arg]
+        headers: Mapping[str, str],
+    ) -> None:
         encoded = {name: value.encode("latin-1") for name, value in headers.items()}
         answer = case.call(headers=encoded, timeout=PATIENCE_S)
         answers[answer.status_code] += 1
