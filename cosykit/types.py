@@ -108,6 +108,8 @@ class SpeechRequest:
             in all, rather than as soon as some can be heard.
         client: Who asks; clients share an engine fairly, however much each asks for.
         priority: Requests of a higher one begin first.
+        start_within_s: Most time until it begins, where its client waits no longer;
+            None as configured.
         request_id: Names the request in logs and to `Engine.cancel`.
     """
 
@@ -126,6 +128,7 @@ class SpeechRequest:
     whole: bool = False
     client: str = ""
     priority: int = 0
+    start_within_s: float | None = None
     request_id: str = field(default_factory=lambda: uuid4().hex)
 
     def __post_init__(self) -> None:

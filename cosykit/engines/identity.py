@@ -9,7 +9,7 @@ import numpy as np
 from cosykit.hub.bundle import Manifest
 from cosykit.types import SpeechRequest
 
-_UNHEARD = frozenset({"client", "priority", "request_id"})
+_UNHEARD = frozenset({"client", "priority", "start_within_s", "request_id"})
 
 
 def heard_fields(

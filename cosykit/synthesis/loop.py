@@ -53,7 +53,7 @@ class Loop:
         on_restart: Callable[[], None] = lambda: None,
     ) -> None:
         self.engine = engine
-        self._start_within_s, self._timeout_s = start_within_s, timeout_s
+        self._timeout_s = timeout_s
         self._on_restart = on_restart
         self._turns = Turns(engine)
         self._batch = engine if isinstance(engine, BatchEngine) else None
@@ -118,7 +118,7 @@ class Loop:
             for_engine(request),
             Finishing(self.engine.sample_rate, request.volume, request.pitch),
             asyncio.get_running_loop(),
-            start_by=now + self._start_within_s,
+            start_by=now + self._schedule.start_within_s(request),
             end_by=now + self._timeout_s,
         )
         self._schedule.admit(job)

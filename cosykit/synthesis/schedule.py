@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from cosykit.errors import BusyError
 from cosykit.synthesis.job import Job
 from cosykit.synthesis.waiting import Pace, WaitingRoom
+from cosykit.types import SpeechRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,12 @@ class Schedule:
         with self._changed:
             return self._expected_s(len(self._room), time.monotonic())
 
+    def start_within_s(self, request: SpeechRequest) -> float:
+        """Say how long a request may wait until it begins."""
+        own = request.start_within_s
+        most = self._limits.start_within_s
+        return most if own is None else min(own, most)
+
     def admit(self, job: Job) -> None:
         """Let a request wait for its turn.
 
@@ -81,8 +88,7 @@ class Schedule:
             if self._closing:
                 raise closing()
             now = time.monotonic()
-            before = self._room.before(job.request)
-            self._check_fits(before, now)
+            self._check_fits(job, now)
             self._room.add(job)
             if self._stuck_since is None and len(self._room) > self._free():
                 self._stuck_since = now
@@ -95,7 +101,7 @@ class Schedule:
                 return None
             now = time.monotonic()
             expected_s = self._expected_s(len(self._room), now)
-            return self._cannot_start("did not", expected_s)
+            return self._cannot_start(job, "did not", expected_s)
 
     def leave(self, job: Job) -> bool:
         """Let go of a request; tell whether the engine has to be told so."""
@@ -274,7 +280,8 @@ class Schedule:
         stuck_s = now - self._stuck_since if self._stuck_since is not None else 0.0
         return self._pace.expected_s(starts, stuck_s)
 
-    def _check_fits(self, before: int, now: float) -> None:
+    def _check_fits(self, job: Job, now: float) -> None:
+        before = self._room.before(job.request)
         expected_s = self._expected_s(before, now)
         if len(self._room) - self._places() >= self._limits.queue_size:
             raise BusyError(
@@ -283,15 +290,19 @@ class Schedule:
                 retry_after_s=self._retry_after_s(expected_s),
             )
         # Whoever is next may try: without a start now and then the pace would never be
-        # measured anew.
-        if before and expected_s > self._limits.start_within_s:
-            raise self._cannot_start("cannot", expected_s)
+        # measured anew. A client that is in a hurry is better off if it knows.
+        may_try = not before and job.request.start_within_s is None
+        if expected_s > self.start_within_s(job.request) and not may_try:
+            raise self._cannot_start(job, "cannot", expected_s)
 
-    def _cannot_start(self, verb: str, expected_s: float) -> BusyError:
+    def _cannot_start(self, job: Job, verb: str, expected_s: float) -> BusyError:
+        within_s = self.start_within_s(job.request)
+        is_in_a_hurry = within_s < self._limits.start_within_s
+        way = "wait longer" if is_in_a_hurry else "raise engine.start_within_s"
         return BusyError(
-            f"the request {verb} start within {self._limits.start_within_s:g} s: the "
-            f"wait is about {expected_s:.0f} s",
-            hint="Try again later, or raise engine.start_within_s",
+            f"the request {verb} start within {round(within_s, 2):g} s: the wait is "
+            f"about {expected_s:.0f} s",
+            hint=f"Try again later, or {way}",
             retry_after_s=self._retry_after_s(expected_s),
         )
 

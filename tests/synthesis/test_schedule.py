@@ -51,8 +51,12 @@ class Desk:
         limits = Limits(queue_size, batch_size, start_within_s=30.0)
         self.schedule = Schedule(limits, takes_turns=False)
 
-    def come(self, client: str = "", priority: int = 0) -> Job:
-        request = SpeechRequest("text", client=client, priority=priority)
+    def come(
+        self, client: str = "", priority: int = 0, within_s: float | None = None
+    ) -> Job:
+        request = SpeechRequest(
+            "text", client=client, priority=priority, start_within_s=within_s
+        )
         job = Job(request, Finishing(24_000, 1.0), self._listener)
         self.schedule.admit(job)
         return job
@@ -91,6 +95,17 @@ def test_request_that_cannot_start_in_time_is_refused_at_once(desk: Desk) -> Non
     assert caught.value.retry_after_s == pytest.approx(2.0)
     assert caught.value.http_status == 503
     assert desk.schedule.waiting == 15
+
+
+def test_client_in_a_hurry_is_refused_for_a_wait_that_others_bear(desk: Desk) -> None:
+    desk.crowd(12)
+    desk.serve(11, each_s=2.0)
+    with pytest.raises(BusyError):
+        desk.come(within_s=1.0)
+    desk.come(within_s=3.0)
+    with pytest.raises(BusyError, match=r"within 3 s: .* 4 s. .* or wait longer"):
+        desk.come(within_s=3.0)
+    desk.come(within_s=5.0)
 
 
 def test_who_would_be_next_is_not_refused_for_the_crowd_behind_it(desk: Desk) -> None:
