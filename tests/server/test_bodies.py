@@ -57,6 +57,9 @@ def message_of(answer: httpx.Response) -> str:
         ('{"TEXT": "do", "colour": "red"}', 400, "colour: unknown field"),
         ('{"TEXT": "do", "' + "x" * 500_000 + '": 1}', 400, "x" * 64 + ": unknown"),
         ('{"TEXT": "' + "a" * 4097 + '"}', 400, "4097 characters, 4096 are allowed"),
+        ('{"TEXT": "do"' + ', "": 1' * 90_000 + "}", 400, "too many fields"),
+        ('{"TEXT": [' + "[]," * 90_000 + "[]]}", 400, "too many fields"),
+        ('{"TEXT": "' + r"\"[]:\\" * 9000 + '"}', 400, "45000 characters"),
         ('{"TEXT": "' + "a" * (4 << 20) + '"}', 413, "longer than 4 MiB"),
     ],
 )

@@ -26,13 +26,14 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.ops.install import install
 from cosykit.ops.request import Wish
+from cosykit.server import service as service_module
 from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
 from cosykit.synthesis import job as job_module
 from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import Samples, SpeechRequest
-from tests.hub.hub_server import HubServer, Reply
+from tests.hub.hub_server import HubServer, Reply, answer_status
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -271,6 +272,28 @@ def test_repair_that_fails_leaves_the_lesser_model_and_is_told_once(
     assert len(told) == 1
     assert "the repair failed: " in told[0]
     assert "Run: cosykit install" in told[0]
+
+
+def test_repair_that_failed_is_tried_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(service_module, "FIRST_PAUSE_S", 0.01)
+    place.damage("fp32/lm.onnx.data")
+    place.hub.fail("*", answer_status(503), times=2)
+    with running(place.settings()) as server:
+        until(lambda: ways(said(server))[1] == "fp32")
+        assert health(server)["fallback"] == ""
+    assert "the repair failed" in caplog.text
+
+
+def test_clients_are_not_told_where_the_models_lie(place: Place) -> None:
+    place.damage("fp32/lm.onnx.data")
+    place.hold_repair()
+    with running(place.settings()) as server:
+        told = said(server).headers["X-Cosykit-Fallback"]
+        assert f"{MODEL}/fp32/lm.onnx.data is broken" in told
+        assert str(place.folder) not in told
+        assert str(place.folder) not in httpx.get(f"{server.url}/health").text
 
 
 def test_missing_gpu_is_nothing_to_repair(place: Place) -> None:
