@@ -458,7 +458,10 @@ class Sentence:
 
 @runtime_checkable
 class TextFrontend(Protocol):
-    """Normalises and splits text; the seam of the `cosykit.text_frontends` plug-ins."""
+    """Normalises and splits text; the seam of the `cosykit.text_frontends` plug-ins.
+
+    Any number of threads may call it at once.
+    """
 
     def sentences(self, text: str, language: Language | None) -> Sequence[Sentence]:
         """Turn raw text into sentences that lose and repeat nothing.

@@ -2,20 +2,30 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Literal, cast
 
 import numpy as np
 import onnx
 import pytest
 
-from cosykit.config.schema import RuntimeSettings, Settings, TextSettings
+from cosykit.config.schema import (
+    RuntimeSettings,
+    Settings,
+    TextSettings,
+)
+from cosykit.engines.lite import engine as engine_module
+from cosykit.engines.lite.engine import LiteEngine
 from cosykit.engines.lite.reader import Reader
 from cosykit.engines.open import load
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
 from cosykit.hub.bundle import read_bundle, write_manifest
 from cosykit.hub.verify import digest_of
-from cosykit.types import SpeechRequest
+from cosykit.runtime.session import Session, SessionSettings, open_session
+from cosykit.types import Samples, SpeechRequest
 
 LONG = (
     "清晨的阳光洒在安静的街道上，早点铺的老板正忙着招呼客人。"
@@ -175,3 +185,78 @@ def test_closed_engine_says_so(lite_models: Path) -> None:
     tts.close()
     with pytest.raises(ModelLoadError, match="closed"):
         tts.synthesize("你好")
+
+
+def raw(tts: Synthesizer, text: str) -> Samples:
+    """Speak a text in the thread that asks."""
+    chunks = tts.engine.synthesize(SpeechRequest(text))
+    return np.concatenate([chunk.samples for chunk in chunks])
+
+
+def test_requests_in_company_sound_as_alone_and_have_a_thread_each(
+    lite_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+
+    def counting(graph: Path, how: SessionSettings) -> Session:
+        opened.append(how.threads)
+        return open_session(graph, how)
+
+    monkeypatch.setattr(engine_module, "open_session", counting)
+    settings = Settings(models_dir=lite_models, runtime=RuntimeSettings(threads=2))
+    texts = ["你好。", "Hello there.", "开一个meeting。"]
+    with load("lite", settings) as tts:
+        alone = [raw(tts, text) for text in texts]
+        assert opened == [2]
+        with ThreadPoolExecutor(max_workers=3) as beside:
+            together = list(beside.map(partial(raw, tts), texts))
+    assert opened == [2, 1]
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("parallel", "threads"), [("auto", 1), (2, 4), (3, 2), (9, 1), (1, None)]
+)
+def test_requests_in_company_share_the_threads(
+    parallel: int | Literal["auto"], threads: int | None
+) -> None:
+    how = SessionSettings("cpu", threads=8)
+    opening = engine_module._for_company(Path("graph"), how, parallel)
+    assert (opening and cast("partial[Session]", opening).args[1].threads) == threads
+
+
+def test_requests_share_a_session_where_no_other_can_be_opened(
+    lite_models: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(models_dir=lite_models, runtime=RuntimeSettings(threads=2))
+    with load("lite", settings) as tts:
+
+        def failing() -> Session:
+            raise ModelLoadError("there is no memory left")
+
+        sessions = cast(LiteEngine, tts.engine)._sessions
+        monkeypatch.setattr(sessions, "_for_company", failing)
+        with ThreadPoolExecutor(max_workers=3) as beside:
+            spoken = list(beside.map(partial(raw, tts), ["你好。"] * 3))
+    assert all(samples.size for samples in spoken)
+    assert caplog.text.count("no memory left") == 1
+
+
+def test_one_of_several_that_are_spoken_is_cancelled(
+    tts: Synthesizer,
+) -> None:
+    begun = threading.Barrier(2)
+    requests = [SpeechRequest(LONG) for _ in range(2)]
+
+    def speak(request: SpeechRequest) -> int:
+        chunks = tts.engine.synthesize(request)
+        next(chunks)
+        begun.wait(20)
+        if request is requests[1]:
+            tts.engine.cancel(requests[0].request_id)
+        return 1 + len(list(chunks))
+
+    with ThreadPoolExecutor(max_workers=2) as beside:
+        cut, whole = beside.map(speak, requests)
+    assert cut < whole

@@ -1,14 +1,19 @@
 """Text to speech with the embedded voice: front end, phonemes, one run a piece."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from cosykit.config import Settings
+from cosykit.config.schema import Auto
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.engines.identity import digest, hashes_of, heard_fields
 from cosykit.engines.lite.pieces import cut_into_pieces
 from cosykit.engines.lite.reader import Reader
+from cosykit.engines.lite.sessions import Sessions
 from cosykit.engines.lite.speaker import Speaker
 from cosykit.engines.lite.voices import VOICES
 from cosykit.errors import ModelLoadError
@@ -52,9 +57,9 @@ class LiteEngine:
     """
 
     def __init__(
-        self, session: Session, reader: Reader, info: EngineInfo, opened: bytes
+        self, sessions: Sessions, reader: Reader, info: EngineInfo, opened: bytes
     ) -> None:
-        self._session: Session | None = session
+        self._sessions: Sessions | None = sessions
         self._reader = reader
         self._info = info
         self._opened = opened
@@ -74,7 +79,7 @@ class LiteEngine:
     @property
     def capabilities(self) -> Capabilities:
         """What the engine can do."""
-        return Capabilities()
+        return Capabilities(parallel=True)
 
     def voices(self) -> Sequence[Voice]:
         """List the five voices."""
@@ -87,15 +92,15 @@ class LiteEngine:
             InputError: The text cannot be spoken.
             NotFoundError: The voice does not exist.
         """
-        session = self._session
-        if session is None:
+        sessions = self._sessions
+        if sessions is None:
             raise ModelLoadError("the engine is closed", hint="Load the model again")
         voice = _voice_of(request)
         sentences = self._reader.sentences(
             request.text, request.language, request.pronunciations
         )
-        cancellation = session.cancellation()
-        speaker = Speaker(session, voice, request.speed, cancellation)
+        cancellation = sessions.cancellation()
+        speaker = Speaker(sessions, voice, request.speed, cancellation)
         with self._lock:
             self._running[request.request_id] = cancellation
         try:
@@ -127,8 +132,8 @@ class LiteEngine:
             cancellation.cancel()
 
     def close(self) -> None:
-        """Free the session."""
-        self._session = None
+        """Free the sessions."""
+        self._sessions = None
 
 
 def open_engine(model: str, settings: Settings) -> LiteEngine:
@@ -180,7 +185,19 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         note="the embedded voice is an int8 graph, which runs best on the CPU",
     )
     opened = digest(hashes_of(bundle.manifest), session.provider)
-    return LiteEngine(session, reader, info, opened)
+    sessions = Sessions(session, _for_company(graph, how, settings.engine.parallel))
+    return LiteEngine(sessions, reader, info, opened)
+
+
+def _for_company(
+    graph: Path, how: SessionSettings, parallel: int | Auto
+) -> Callable[[], Session] | None:
+    """Say how to open the session that several requests share, if there are several."""
+    requests = how.threads if parallel == "auto" else parallel
+    if requests == 1:
+        return None
+    threads = max(1, how.threads // requests)
+    return partial(open_session, graph, replace(how, threads=threads))
 
 
 def _voice_of(request: SpeechRequest) -> Voice:

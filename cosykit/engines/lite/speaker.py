@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from cosykit.audio.level import fade_edges
 from cosykit.engines.lite.pieces import Piece
+from cosykit.engines.lite.sessions import Sessions
 from cosykit.engines.lite.stretches import Stretch, is_mixed, stretches
 from cosykit.engines.lite.symbols import phoneme_ids
 from cosykit.engines.lite.voices import load_english_styles, load_styles
-from cosykit.runtime.session import Cancellation, Session
+from cosykit.runtime.session import Cancellation
 from cosykit.spec import LITE
 from cosykit.types import Samples, Voice
 
@@ -41,7 +42,7 @@ _PAUSING = ",;:.!?—…"
 class Speaker:
     """A voice at a speed, for one request."""
 
-    session: Session
+    sessions: Sessions
     voice: Voice
     speed: float
     cancellation: Cancellation
@@ -100,7 +101,7 @@ class Speaker:
             "speed": np.array([self.speed], dtype=np.float32),
         }
         outputs = ["audio", "durations"]
-        audio, durations = self.session.run(feeds, outputs, self.cancellation)
+        audio, durations = self.sessions.run(feeds, outputs, self.cancellation)
         # The padding before the first phoneme has a duration too.
         starts = np.cumsum(durations.astype(np.int64)) * _SAMPLES_A_DURATION
         return audio.astype(np.float32).ravel(), starts
