@@ -179,7 +179,8 @@ class EncodedSpeech:
     ) -> AsyncGenerator[bytes]:
         with await open_encoder(self._out, loop.engine.sample_rate) as encoder:
             self.sample_rate = encoder.sample_rate
-            async with aclosing(loop.stream(request)) as chunks:
+            waited_s = time.perf_counter() - self._began
+            async with aclosing(loop.stream(request, waited_s)) as chunks:
                 async for chunk in chunks:
                     self.duration_s += chunk.duration_s
                     self._service.metrics.audio.inc(chunk.duration_s)

@@ -89,8 +89,14 @@ class Loop:
         """How often a thread of the engine died and began anew."""
         return self._threads.restarts
 
-    async def stream(self, request: SpeechRequest) -> AsyncGenerator[AudioChunk]:
+    async def stream(
+        self, request: SpeechRequest, waited_s: float = 0.0
+    ) -> AsyncGenerator[AudioChunk]:
         """Speak a request; closing the iterator cancels it.
+
+        Args:
+            waited_s: How much of its time a request has used up before, such as for
+                its model to be loaded.
 
         Raises:
             BusyError: The queue is full, the request cannot begin in time, or the loop
@@ -98,7 +104,7 @@ class Loop:
             DeadlineError: The listener has waited too long.
             CosykitError: Whatever the engine has to say about the request.
         """
-        job = self._admit(request)
+        job = self._admit(request, waited_s)
         try:
             while isinstance(event := await self._next_event(job), AudioChunk):
                 self._schedule.taken(job, event.duration_s)
@@ -111,15 +117,15 @@ class Loop:
         finally:
             self._leave(job)
 
-    def _admit(self, request: SpeechRequest) -> Job:
+    def _admit(self, request: SpeechRequest, waited_s: float) -> Job:
         check_abilities(self.engine, request)
-        now = time.monotonic()
+        came_at = time.monotonic() - waited_s
         job = Job(
             for_engine(request),
             Finishing(self.engine.sample_rate, request.volume, request.pitch),
             asyncio.get_running_loop(),
-            start_by=now + self._schedule.start_within_s(request),
-            end_by=now + self._timeout_s,
+            start_by=came_at + self._schedule.start_within_s(request),
+            end_by=came_at + self._timeout_s,
         )
         self._schedule.admit(job)
         return job

@@ -193,6 +193,16 @@ async def test_request_that_takes_too_long_ends_with_its_deadline() -> None:
         assert engine.cancelled.qsize() == 1
 
 
+async def test_time_that_a_request_has_waited_before_counts(
+    engine: CountingEngine,
+) -> None:
+    async with running(engine) as loop:
+        with pytest.raises(DeadlineError):
+            async for _ in loop.stream(SpeechRequest("wait"), waited_s=PATIENCE_S):
+                raise AssertionError
+        engine.gate.set()
+
+
 async def test_time_that_the_listener_takes_does_not_count(
     loop: Loop, engine: CountingEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
