@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 CodedFormat = Literal["mp3", "opus", "aac", "flac"]
 
+# More than this a channel of Opus cannot hold.
+_MOST_OPUS_BITS = 256_000
 _FLAC_START = b"fLaC" + bytes([0, 0, 0, 34])
 _FLAC_MD5_AT = 18
 _FLAC_BLOCKS_A_SECOND = 25
@@ -76,7 +78,9 @@ class Recipe:
     codec_options: dict[str, str] = field(default_factory=dict)
 
 
-def recipe_for(audio_format: CodedFormat, sample_rate: int) -> Recipe:
+def recipe_for(
+    audio_format: CodedFormat, sample_rate: int, opus_bit_rate: int | None = None
+) -> Recipe:
     """Choose the codec and settings of a format: low delay, transparent for speech."""
     match audio_format:
         case "mp3":
@@ -87,9 +91,10 @@ def recipe_for(audio_format: CodedFormat, sample_rate: int) -> Recipe:
                 {"reservoir": "0"},
             )
         case "opus":
+            bit_rate = opus_bit_rate or (32_000 if sample_rate < 24_000 else 64_000)
             # A page of one packet; the muxer would gather a second of them.
             return Recipe(
-                *("ogg", "libopus", "flt", 32_000 if sample_rate < 24_000 else 64_000),
+                *("ogg", "libopus", "flt", min(bit_rate, _MOST_OPUS_BITS)),
                 {"page_duration": "20000"},
             )
         case "aac":
@@ -123,11 +128,16 @@ class _Sink:
 class CodedWriter:
     """Writes a compressed format with FFmpeg."""
 
-    def __init__(self, audio_format: CodedFormat, sample_rate: int) -> None:
+    def __init__(
+        self,
+        audio_format: CodedFormat,
+        sample_rate: int,
+        opus_bit_rate: int | None = None,
+    ) -> None:
         import av
         from av.audio.stream import AudioStream
 
-        recipe = recipe_for(audio_format, sample_rate)
+        recipe = recipe_for(audio_format, sample_rate, opus_bit_rate)
         self._format = audio_format
         self._sample_rate = sample_rate
         self._pending: list[Samples] = []

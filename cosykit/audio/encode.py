@@ -44,6 +44,7 @@ class Encoder:
         input_rate: Samples a second of what `encode` is given.
         sample_rate: Samples a second to write; None keeps the input's, or takes the
             next one above that the format can hold.
+        opus_bit_rate: Bits a second of Opus; None takes what is transparent for speech.
 
     Raises:
         InputError: The format cannot hold the sample rate.
@@ -55,6 +56,7 @@ class Encoder:
         *,
         input_rate: int,
         sample_rate: int | None = None,
+        opus_bit_rate: int | None = None,
     ) -> None:
         if sample_rate is None:
             sample_rate = rate_for(audio_format, input_rate)
@@ -64,7 +66,7 @@ class Encoder:
         if audio_format == "wav" or audio_format == "pcm":
             self._writer = PlainWriter(sample_rate, with_header=audio_format == "wav")
         else:
-            self._writer = CodedWriter(audio_format, sample_rate)
+            self._writer = CodedWriter(audio_format, sample_rate, opus_bit_rate)
 
     def encode(self, samples: Samples) -> bytes:
         """Take the next samples and return the bytes that are ready.

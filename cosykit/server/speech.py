@@ -27,10 +27,12 @@ class Output:
 
     Attributes:
         sample_rate: Samples a second; 0 keeps the engine's own where the format can.
+        opus_bit_rate: As of `Encoder`, for speech that is not kept in the cache.
     """
 
     audio_format: AudioFormat
     sample_rate: int = 0
+    opus_bit_rate: int | None = None
 
     @classmethod
     def chosen(
@@ -219,6 +221,7 @@ async def open_encoder(out: Output, input_rate: int) -> Encoder:
             out.audio_format,
             input_rate=input_rate,
             sample_rate=out.sample_rate or None,
+            opus_bit_rate=out.opus_bit_rate,
         )
     )
 

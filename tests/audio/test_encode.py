@@ -246,3 +246,13 @@ def test_memory_stays_flat_over_ten_minutes(audio_format: AudioFormat) -> None:
         for _ in range(540):
             encoder.encode(second)
         assert process.memory_info().rss - before < 2 << 20
+
+
+@pytest.mark.parametrize("bit_rate", [6_000, 32_000, 510_000])
+def test_opus_takes_a_bit_rate(bit_rate: int) -> None:
+    samples = noise(4 * RATE)
+    with Encoder("opus", input_rate=RATE, opus_bit_rate=bit_rate) as encoder:
+        size_bytes = len(encoder.encode(samples) + encoder.finish())
+    # Each page of 20 ms has 28 bytes of its own; a channel holds 256 kbit/s.
+    expected = 4 * (min(bit_rate, 256_000) / 8 + 50 * 28)
+    assert size_bytes == pytest.approx(expected, rel=0.25)

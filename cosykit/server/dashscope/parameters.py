@@ -68,7 +68,10 @@ class Parameters(BaseModel):
     )
     hot_fix: HotFix = HotFix()
     bit_rate: int | None = Field(
-        default=None, ge=6, le=510, description="Kilobits a second, of mp3 and opus"
+        default=None,
+        ge=6,
+        le=510,
+        description="Kilobits a second of opus; the others have their own",
     )
     enable_ssml: bool = Field(
         default=False, description="Plain text is spoken; SSML is refused"
@@ -94,9 +97,9 @@ class Parameters(BaseModel):
     def output(self) -> Output:
         """How to encode."""
         audio_format: AudioFormat = "mp3" if self.format == "Default" else self.format
-        return Output(
-            audio_format, rate_for(audio_format, self.sample_rate or _USUAL_RATE)
-        )
+        sample_rate = rate_for(audio_format, self.sample_rate or _USUAL_RATE)
+        bit_rate = None if self.bit_rate is None else 1000 * self.bit_rate
+        return Output(audio_format, sample_rate, bit_rate)
 
     def manner(self, client: Client) -> SpeechRequest:
         """Say how to speak, and for whom; the text comes later.

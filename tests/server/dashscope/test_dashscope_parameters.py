@@ -30,6 +30,7 @@ def test_defaults_are_those_of_the_hosted_service() -> None:
         ({"format": "pcm", "sample_rate": 8_000}, Output("pcm", 8_000)),
         ({"format": "opus", "sample_rate": 8_000}, Output("opus", 8_000)),
         ({"format": "opus"}, Output("opus", 24_000)),
+        ({"format": "opus", "bit_rate": 16}, Output("opus", 24_000, 16_000)),
         ({"format": "opus", "sample_rate": 44_100}, Output("opus", 48_000)),
     ],
 )

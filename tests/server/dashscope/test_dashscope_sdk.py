@@ -233,14 +233,17 @@ def test_markup_is_refused_in_alibabas_words(tone: Running) -> None:
         synthesizer(tone).call("<speak>do</speak>", timeout_millis=20_000)
 
 
-def test_failure_is_told_to_the_callback(tone: Running) -> None:
+def test_failure_is_told_to_the_callback(counting: Running) -> None:
     heard = Heard()
-    speaker = synthesizer(tone, {"voice": "nobody", "callback": heard})
-    speaker.streaming_call(TEXT)
+    speaker = synthesizer(counting, {"voice": "only", "callback": heard})
+    speaker.streaming_call("one two three wait fail")
+    speaker.streaming_flush()
+    assert counting.engine.held.wait(PATIENCE_S)
+    counting.engine.gate.set()
     speaker.streaming_complete(20_000)
     assert heard.calls[-2:] == ["error", "close"]
-    assert heard.error["error_code"] == "InvalidParameter"
-    assert "nobody" in heard.error["error_message"]
+    assert heard.error["error_code"] == "ModelUnavailable"
+    assert "the disk is full" in heard.error["error_message"]
 
 
 def test_key_of_the_client_is_taken(guarded: Running) -> None:
