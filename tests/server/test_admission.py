@@ -149,6 +149,17 @@ def test_crowd_of_addresses_takes_no_more_memory_than_is_meant_for_it(
     assert admitted(door, 1, None, "10.0.3.231") == 0
 
 
+def test_crowd_does_not_make_a_busy_address_forgotten(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission_module, "_MOST_KNOWN", 10)
+    door = admission(clock, requests_per_minute_per_address=20)
+    for number in range(20):
+        door.admit(None, "10.0.0.1")
+        door.admit(None, f"10.0.1.{number}")
+    assert admitted(door, 1, None, "10.0.0.1") == 0
+
+
 @pytest.fixture(scope="module")
 def limited(plugins: None) -> Iterator[Running]:
     """A server whose key may speak twice a minute, behind a proxy on this machine."""

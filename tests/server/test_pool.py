@@ -211,6 +211,19 @@ async def test_model_that_is_used_again_is_not_unloaded(
     assert models.loaded == ["a"]
 
 
+async def test_model_that_nobody_waited_for_to_the_end_is_idle_at_once(
+    models: Models,
+) -> None:
+    models.gate.clear()
+    async with opened(unload_after_s=0.01) as them:
+        with pytest.raises(BusyError):
+            async with them.hold("a", patience_s=0.05):
+                raise AssertionError
+        models.gate.set()
+        await until(lambda: not them.members)
+        assert models.engines["a"].closed.is_set()
+
+
 async def test_setting_of_0_keeps_idle_models(models: Models) -> None:
     async with opened(unload_after_s=0) as them:
         await use(them, "a")
