@@ -4,7 +4,7 @@ import asyncio
 import time
 from contextlib import suppress
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from websockets.frames import CloseCode
 
 from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
@@ -28,6 +28,9 @@ from cosykit.server.websocket import admitted, close_code_of
 IDLE_S = 23.0
 # Most time without a task.
 UNUSED_S = 60.0
+# What a client may still say after a failure. Its own client sends text and the end of
+# it without listening in between; had we closed, it would not tell why.
+LINGER_S = 1.0
 
 
 async def inference(socket: WebSocket, service: SpeechService) -> None:
@@ -73,6 +76,7 @@ class Conversation:
             await self._stop_speaking()
             models_dir = self._service.settings.models_dir
             await self._tell(failed(self._task_id, discreet(error, models_dir)))
+            await self._linger()
             code = close_code_of(error)
         finally:
             await self._stop_speaking()
@@ -211,6 +215,15 @@ class Conversation:
                 "the message is binary", hint="Send JSON, as text, in a text frame"
             )
         return text
+
+    async def _linger(self) -> None:
+        """Listen a little longer, but answer no more."""
+        if self._socket.client_state is not WebSocketState.CONNECTED:
+            return  # the server closes, and nothing can be heard
+        with suppress(TimeoutError, InputError):
+            async with asyncio.timeout(LINGER_S):
+                while await self._receive() is not None:
+                    pass
 
     async def _tell(self, event: Event, audio: bytes = b"") -> None:
         """Send an event, and the audio that goes with it.

@@ -9,13 +9,13 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from dashscope.audio.tts_v2 import AudioFormat
+from dashscope.audio.tts_v2 import AudioFormat, SpeechSynthesizerObjectPool
 from dashscope.common.error import RequestFailure
 
 from cosykit.audio.decode import decode_audio
 from cosykit.types import Samples
 from tests.server.conftest import Running, running, settings_for
-from tests.server.dashscope.conftest import LETTER_S, Heard, synthesizer
+from tests.server.dashscope.conftest import LETTER_S, Heard, address, synthesizer
 from tests.synthesis.counting_engine import PATIENCE_S
 
 # The client does not close a socket that the server has closed.
@@ -248,6 +248,26 @@ def test_failure_is_told_to_the_callback(counting: Running) -> None:
 
 def test_key_of_the_client_is_taken(guarded: Running) -> None:
     assert synthesizer(guarded).call("do.", timeout_millis=20_000)
+
+
+def test_pool_of_the_client_uses_a_connection_again(
+    tone: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # There is one pool in a process, and it lasts.
+    monkeypatch.setattr(SpeechSynthesizerObjectPool, "_instance", None, raising=False)
+    monkeypatch.delattr(SpeechSynthesizerObjectPool, "_instance")
+    pool = SpeechSynthesizerObjectPool(max_size=1, url=address(tone))
+    connections = []
+    try:
+        for _ in range(2):
+            speaker = pool.borrow_synthesizer("cosyvoice-v2", "hum")
+            assert speaker.call(TEXT, timeout_millis=20_000)
+            connections.append(speaker.ws)
+            pool.return_synthesizer(speaker)
+    finally:
+        pool.shutdown()
+    assert connections[0] is connections[1]
+    connections[0].close()
 
 
 def test_ten_clients_at_once_hear_what_each_asked_for(tone: Running) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +25,11 @@ from tests.synthesis.counting_engine import PATIENCE_S
 
 OTHER_ID = "another"
 RATE = 22_050
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "LINGER_S", 0.05)
 
 
 @pytest.fixture
@@ -104,6 +111,47 @@ def test_client_that_leaves_ends_its_task(counting: Running) -> None:
         assert counting.engine.held.wait(PATIENCE_S)
     assert counting.engine.cancelled.get(timeout=PATIENCE_S)
     counting.engine.gate.set()
+
+
+@contextmanager
+def closing() -> Iterator[tuple[Running, Callable[[], None]]]:
+    """Run a server, and give a way to close it meanwhile, beside the test."""
+    with ExitStack() as stack, ThreadPoolExecutor() as beside:
+        server = stack.enter_context(running(settings_for("counting")))
+
+        def close() -> None:
+            beside.submit(stack.close)
+
+        yield server, close
+
+
+def test_server_that_closes_speaks_a_finished_task_to_its_end(plugins: None) -> None:
+    with closing() as (server, close), talking(server) as talk:
+        talk.run(voice="only", sample_rate=24_000)
+        talk.say("wait for one two three.")
+        talk.finish()
+        assert server.engine.held.wait(PATIENCE_S)
+        close()
+        taken = talk.until("task-finished")
+        assert len(audio_in(taken)) == 5 * 2 * 2_400
+        assert closing_code(talk) == 1000
+
+
+def test_server_that_closes_fails_a_task_whose_text_is_not_whole(plugins: None) -> None:
+    with closing() as (server, close), talking(server) as talk:
+        talk.run(voice="only")
+        talk.until("task-started")
+        close()
+        failure = talk.failure()
+        assert failure["error_code"] == "Throttling"
+        assert "the server is closing" in failure["error_message"]
+        assert closing_code(talk) == 1013
+
+
+def test_server_that_closes_does_not_wait_for_an_unused_socket(plugins: None) -> None:
+    with closing() as (server, close), talking(server) as talk:
+        close()
+        assert closing_code(talk) == 1000
 
 
 def test_silence_fails_the_task(
@@ -238,6 +286,18 @@ def test_wrong_message_fails_with_its_reason(talk: BareSocket, wrong: str) -> No
     assert failure["error_code"] == "InvalidParameter"
     assert reason in failure["error_message"]
     assert closing_code(talk) in (1007, 1009)
+
+
+def test_client_may_still_speak_after_a_failure(
+    talk: BareSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "LINGER_S", PATIENCE_S)
+    talk.run(voice="nobody")
+    assert "nobody" in talk.failure()["error_message"]
+    talk.say("do.")
+    talk.finish()
+    talk.connection.close()
+    assert talk.connection.close_code == 1000
 
 
 def test_text_after_the_end_fails_the_task(counting: Running) -> None:
