@@ -28,8 +28,8 @@ from cosykit.types import AudioChunk, Engine, Language, SpeechRequest
 
 # In texts of server.max_text_chars: 204,800 characters of its default.
 _MOST_WAITING = 50
-# Chunks that wait for a slow listener; behind them, the engine's own limit holds.
-_CHUNKS_AHEAD = 4
+# Speech that waits for a slow listener; behind it, the engine's own limit holds.
+_AHEAD_S = 10.0
 # Between two attempts to have the next sentence spoken.
 _RETRY_S = 0.2
 
@@ -318,7 +318,8 @@ class _Stretch:
         self._speaking: asyncio.Task[None] | None = None
         # Without a limit of its own, so that its end can always be put in.
         self._said: asyncio.Queue[_Said | None] = asyncio.Queue()
-        self._room = asyncio.Semaphore(_CHUNKS_AHEAD)
+        self._ahead_s = 0.0
+        self._has_room = asyncio.Event()
 
     def break_off(self) -> None:
         """Say no more of it."""
@@ -336,7 +337,8 @@ class _Stretch:
             while (what := await self._said.get()) and not self.is_broken:
                 yield what
                 if isinstance(what, AudioChunk):
-                    self._room.release()
+                    self._ahead_s -= what.duration_s
+                    self._has_room.set()
             if not self.is_broken:
                 await speaking
         finally:
@@ -347,5 +349,11 @@ class _Stretch:
         async with aclosing(spoken):
             async for what in spoken:
                 if isinstance(what, AudioChunk):
-                    await self._room.acquire()
+                    await self._await_room()
+                    self._ahead_s += what.duration_s
                 self._said.put_nowait(what)
+
+    async def _await_room(self) -> None:
+        while self._ahead_s >= _AHEAD_S:
+            self._has_room.clear()
+            await self._has_room.wait()

@@ -8,7 +8,12 @@ from queue import SimpleQueue
 import numpy as np
 
 from cosykit.config.schema import Settings
-from cosykit.errors import InputError, ModelLoadError, ResourceError
+from cosykit.errors import (
+    InputError,
+    ModelLoadError,
+    NothingToSpeakError,
+    ResourceError,
+)
 from cosykit.types import (
     AudioChunk,
     Capabilities,
@@ -25,7 +30,8 @@ class CountingEngine:
     """Speaks each word of a text as one chunk of silence, but for some words.
 
     - `wait…` holds the engine until the gate is set; `held` is set meanwhile.
-    - `bug` raises what no engine should, `fail` what it may.
+    - `bug` raises what no engine should, `fail` what it may, `hush` what is no harm
+      among more text.
 
     Attributes:
         cancelled: Ids of the requests that were cancelled.
@@ -66,6 +72,8 @@ class CountingEngine:
             assert self.gate.wait(PATIENCE_S)
         elif word == "bug":
             raise ZeroDivisionError(f"a bug in {word}")
+        elif word == "hush":
+            raise NothingToSpeakError("there is nothing to say", hint="Send words")
         elif word == "fail":
             raise ResourceError("the disk is full", hint="Free some space")
         self.threads.add(threading.current_thread().name)
