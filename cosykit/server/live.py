@@ -250,6 +250,9 @@ class LiveSpeech:
                 await self._has_come.wait()
             elif has_words(sentence):
                 return sentence
+            else:
+                # 200,000 commas take 10 s, which nobody else should wait for at once.
+                await asyncio.sleep(0)
 
     async def _request(self, engine: Engine, sentence: str) -> SpeechRequest:
         if self._asked_at is None and not self._count:

@@ -226,16 +226,21 @@ class Conversation:
                     pass
 
     async def _tell(self, event: Event, audio: bytes = b"") -> None:
-        """Send an event, and the audio that goes with it.
+        """Send an event, and the audio that goes with it, even if cancelled meanwhile.
 
         Raises:
             WebSocketDisconnect: The client has gone, or takes nothing any more.
         """
+        sending = asyncio.create_task(self._send(event, audio))
         try:
-            async with (
-                self._turn,
-                asyncio.timeout(self._service.settings.engine.timeout_s),
-            ):
+            await asyncio.shield(sending)
+        finally:
+            await asyncio.wait({sending})
+
+    async def _send(self, event: Event, audio: bytes) -> None:
+        patience = asyncio.timeout(self._service.settings.engine.timeout_s)
+        try:
+            async with self._turn, patience:
                 await self._socket.send_text(event.written())
                 if audio:
                     await self._socket.send_bytes(audio)
