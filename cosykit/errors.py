@@ -115,6 +115,21 @@ class ModelLoadError(CosykitError, RuntimeError):
     code = "model_not_available"
 
 
+class ComputationError(CosykitError):
+    """A model computed what is no number, of which no sound can be made.
+
+    Args:
+        where: The part of the model that did.
+    """
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"{where} computed what is no number (NaN or infinity)",
+            hint="Try again; if that does not help, try another runtime.precision or "
+            "run: cosykit doctor",
+        )
+
+
 class PluginError(CosykitError):
     """A plug-in cannot be loaded, or two plug-ins share one name."""
 

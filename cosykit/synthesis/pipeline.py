@@ -13,7 +13,7 @@ import numpy as np
 
 from cosykit.audio.level import Limiter, apply_gain
 from cosykit.audio.pitch import PitchShifter
-from cosykit.errors import CosykitError, InputError
+from cosykit.errors import ComputationError, InputError
 from cosykit.spec import SPECS, Mode
 from cosykit.types import AudioChunk, Engine, Samples, SpeechRequest, VoiceKeeper
 
@@ -114,7 +114,7 @@ class Finishing:
         """Finish a chunk; its last few milliseconds come with the next.
 
         Raises:
-            CosykitError: The model computed no sound.
+            ComputationError: The model computed no sound.
         """
         _check_sound(chunk.samples)
         louder = apply_gain(chunk.samples, self._volume)
@@ -131,11 +131,7 @@ class Finishing:
 def _check_sound(samples: Samples) -> None:
     """Refuse what is not a number, which a device would play as noise or not at all."""
     if not np.isfinite(samples).all():
-        raise CosykitError(
-            "the model computed no sound but numbers that are none (NaN)",
-            hint="Try again; if that does not help, try another runtime.precision or "
-            "run: cosykit doctor",
-        )
+        raise ComputationError("the model")
 
 
 def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
@@ -143,7 +139,7 @@ def speak(engine: Engine, request: SpeechRequest) -> Generator[AudioChunk]:
 
     Raises:
         InputError: The request cannot be spoken; raised before the first chunk.
-        CosykitError: The model computed no sound.
+        ComputationError: The model computed no sound.
     """
     check_abilities(engine, request)
     finishing = Finishing(engine.sample_rate, request.volume, request.pitch)

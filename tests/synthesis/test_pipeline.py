@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from cosykit.errors import CosykitError, InputError
+from cosykit.errors import ComputationError, InputError
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import (
     AudioChunk,
@@ -86,7 +86,7 @@ def test_what_is_no_number_is_never_heard(sample: float) -> None:
 
     chunks = speak(Broken(), SpeechRequest("hum"))
     assert np.isfinite(next(chunks).samples).all()
-    with pytest.raises(CosykitError, match="NaN"):
+    with pytest.raises(ComputationError, match="NaN"):
         next(chunks)
 
 

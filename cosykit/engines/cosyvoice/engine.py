@@ -153,7 +153,9 @@ class CosyVoiceEngine:
         try:
             failed = self._begin_one(stages, awake)
             self._decode(stages)
-            return (*failed, *self._render(stages, awake))
+            broken = self._give_up_broken()
+            left = [speech for speech in awake if speech.name in self._speeches]
+            return (*failed, *broken, *self._render(stages, left))
         except BaseException as error:
             self._abandon(error)
             raise
@@ -259,6 +261,18 @@ class CosyVoiceEngine:
                     if utterance.ran_out:
                         self._runaways += 1
                         _catch_runaway(stages, speech, utterance)
+
+    def _give_up_broken(self) -> Sequence[Progress]:
+        """End the requests of utterances that cannot go on."""
+        broken = {
+            name: utterance.failure
+            for name, speech in self._speeches.items()
+            for utterance in speech.utterances
+            if utterance.failure
+        }
+        for name in broken:
+            self._drop(self._speeches.pop(name))
+        return [Progress(name, failure) for name, failure in broken.items()]
 
     def _tokens_due(self, stages: Stages) -> int:
         """Say how many tokens to choose before the next run of the estimator."""

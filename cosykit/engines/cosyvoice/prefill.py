@@ -12,6 +12,7 @@ import numpy as np
 
 from cosykit.engines.cosyvoice.reading import Array, LmPrompt, Reader, Start, Tokens
 from cosykit.engines.cosyvoice.remembered import Remembered
+from cosykit.errors import ComputationError
 from cosykit.synthesis.lm.cache import KeptFrames
 from cosykit.synthesis.lm.decoder import LanguageModel
 
@@ -49,7 +50,10 @@ class Prefill:
 
     def _start(self, prompt: LmPrompt) -> _Read:
         start = self._reader.start(prompt)
-        slot, _ = self._model.begin(start.embeddings)
+        slot, scores = self._model.begin(start.embeddings)
         frames = self._model.kept(slot)
         self._model.end(slot)
+        if np.isnan(scores).any():
+            # Not to be kept for others.
+            raise ComputationError("the language model")
         return _Read(start, frames)

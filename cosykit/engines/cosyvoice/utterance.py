@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.errors import ComputationError
 from cosykit.synthesis.flow.chunks import Chunk, Chunks, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.lm.length import LengthLimits
@@ -32,6 +33,7 @@ class Utterance:
         tokens: Speech tokens so far.
         ended: Whether these are all.
         ran_out: Whether it ended for want of room rather than by itself.
+        failure: Why it cannot go on; it has ended then.
         attempt: How often it was begun anew.
         is_rendered: Whether tokens of it went into the flow already.
     """
@@ -46,6 +48,7 @@ class Utterance:
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
     ran_out: bool = False
+    failure: ComputationError | None = None
     attempt: int = 0
     is_rendered: bool = False
     _generator: np.random.Generator = field(init=False)
@@ -67,13 +70,18 @@ class Utterance:
         Args:
             scores: Log-probabilities, (end_token + 1).
         """
-        token = choose(
-            scores,
-            self.tokens[-self.sampling.window :],
-            (self._generator.random(), self._generator.random()),
-            self.sampling,
-            may_end=len(self.tokens) >= self.limits.fewest,
-        )
+        try:
+            token = choose(
+                scores,
+                self.tokens[-self.sampling.window :],
+                (self._generator.random(), self._generator.random()),
+                self.sampling,
+                may_end=len(self.tokens) >= self.limits.fewest,
+            )
+        except ComputationError as error:
+            # Others in the batch go on.
+            self.failure, self.ended = error, True
+            return
         if token == end_token:
             self.ended = True
             return

@@ -10,6 +10,7 @@ choice takes 155 us instead of 345.
 Source: cosyvoice/utils/common.py ras_sampling, nucleus_sampling
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -17,6 +18,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.errors import ComputationError
 from cosykit.types import Sampling
 
 Array = NDArray[np.float64]
@@ -38,6 +40,9 @@ def choose(
         scores: Log-probabilities, (vocabulary); the last token ends the speech.
         recent: The last tokens of the sequence, at most the window of them.
         may_end: Whether the last token may be chosen.
+
+    Raises:
+        ComputationError: The scores are no numbers.
     """
     probabilities = np.exp(scores, dtype=np.float64)
     if not may_end:
@@ -60,7 +65,10 @@ def _nucleus(
     weights = [-negated for negated, _ in falling]
     before = list(accumulate(weights[:-1], initial=0.0))
     # Without the last token they add up to less than 1.
-    enough = parameters.top_p * float(probabilities.sum())
+    total = float(probabilities.sum())
+    if not math.isfinite(total):
+        raise ComputationError("the language model")
+    enough = parameters.top_p * total
     kept = max(bisect_left(before, enough), 1)
     return [token for _, token in falling[:kept]], weights[:kept]
 

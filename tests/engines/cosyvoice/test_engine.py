@@ -13,7 +13,12 @@ from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
-from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.errors import (
+    ComputationError,
+    InputError,
+    ModelLoadError,
+    NotFoundError,
+)
 from cosykit.hub.bundle import MANIFEST
 from cosykit.spec import GRAPHS_VERSION
 from cosykit.synthesis.lm.decoder import LanguageModel
@@ -255,6 +260,39 @@ def test_bug_in_a_step_ends_all_and_the_engine_goes_on(
             spoken(engine, SpeechRequest(TEXT))
     assert engine.under_way == 0
     assert spoken(engine, SpeechRequest(TEXT)).size
+
+
+def test_request_whose_numbers_break_fails_alone(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound, broken, after = (SpeechRequest(TEXT, seed=seed) for seed in (1, 2, 2))
+    alone = [spoken(engine, request) for request in (sound, after)]
+    step = LanguageModel.step
+
+    def breaking(model: LanguageModel, embeddings: Samples) -> Samples:
+        if model.occupied == 2:
+            embeddings[1] = np.nan
+            monkeypatch.undo()
+        return step(model, embeddings)
+
+    monkeypatch.setattr(LanguageModel, "step", breaking)
+    for request in (sound, broken):
+        engine.begin(request)
+    outcomes: dict[str, list[AudioChunk | BaseException | None]] = {
+        request.request_id: [] for request in (sound, broken)
+    }
+    while engine.under_way:
+        for progress in engine.step():
+            outcomes[progress.request_id].append(progress.outcome)
+    (failure,) = outcomes[broken.request_id]
+    assert isinstance(failure, ComputationError)
+    chunks = [o for o in outcomes[sound.request_id] if isinstance(o, AudioChunk)]
+    heard = np.concatenate([chunk.samples for chunk in chunks])
+    np.testing.assert_allclose(heard, alone[0], atol=1e-4)
+    # Another has the slot in which they broke.
+    heard_after = together(engine, [sound, after])[after.request_id]
+    samples = np.concatenate([chunk.samples for chunk in heard_after])
+    np.testing.assert_allclose(samples, alone[1], atol=1e-4)
 
 
 def test_closed_engine_says_so(settings: Settings) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosykit.errors import ComputationError
 from cosykit.synthesis.lm.length import limits_of
 from cosykit.synthesis.lm.sampling import choose
 from cosykit.types import Sampling
@@ -53,6 +54,14 @@ def test_injected_picks_give_the_tokens_of_upstream(case: Case) -> None:
         may_end=True,
     )
     assert found == case["result"]
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+def test_nothing_is_chosen_by_what_is_no_number(score: float) -> None:
+    scores = np.full(50, -np.log(50), np.float32)
+    scores[7] = score
+    with pytest.raises(ComputationError, match="NaN"):
+        choose(scores, (), (0.5, 0.5), OFFICIAL, may_end=True)
 
 
 def test_some_picks_of_upstream_are_drawn_again() -> None:
