@@ -29,6 +29,9 @@ class Shelf:
     Args:
         now: A clock in seconds that never goes back.
         most_bytes: Most that all of them take.
+
+    Attributes:
+        most_bytes: So large may one be.
     """
 
     def __init__(
@@ -36,7 +39,7 @@ class Shelf:
         now: Callable[[], float] = time.monotonic,
         most_bytes: int = _MOST_BYTES,
     ) -> None:
-        self._now, self._most_bytes = now, most_bytes
+        self._now, self.most_bytes = now, most_bytes
         self._files: OrderedDict[str, Kept] = OrderedDict()
         self._size_bytes = 0
 
@@ -45,7 +48,7 @@ class Shelf:
 
         None tells that it is too large.
         """
-        if len(content) > self._most_bytes:
+        if len(content) > self.most_bytes:
             return None
         name = secrets.token_urlsafe(24)
         self._files[name] = Kept(content, media_type, self._now() + KEPT_S)
@@ -62,7 +65,7 @@ class Shelf:
         """Throw away what is too old, and the oldest of too much."""
         while self._files:
             oldest = next(iter(self._files.values()))
-            if self._size_bytes <= self._most_bytes and oldest.until > self._now():
+            if self._size_bytes <= self.most_bytes and oldest.until > self._now():
                 return
             self._files.popitem(last=False)
             self._size_bytes -= len(oldest.content)

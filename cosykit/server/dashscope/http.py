@@ -144,15 +144,16 @@ class Speech:
             CosykitError: It cannot be spoken, not now, or is too large to be kept.
         """
         await self.start()
+        audio = bytearray()
         async with aclosing(self._all()) as results:
-            audio = b"".join([told.audio async for told in results])
-        url = self._kept(audio)
-        if not url:
-            raise TooLargeError(
-                "the audio is too large to be kept until it is fetched",
-                hint="Send X-DashScope-SSE: enable, or less text",
-            )
-        return self._end(url)
+            async for told in results:
+                audio += told.audio
+                if len(audio) > self._service.shelf.most_bytes:
+                    raise TooLargeError(
+                        "the audio is too large to be kept until it is fetched",
+                        hint="Send X-DashScope-SSE: enable, or less text",
+                    )
+        return self._end(self._kept(bytes(audio)))
 
     async def start(self) -> None:
         """Wait for the first audio: whatever is wrong with the text shows here.

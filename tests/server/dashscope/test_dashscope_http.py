@@ -145,6 +145,18 @@ def test_unknown_model_is_named(client: httpx.Client) -> None:
     assert answer.json()["code"] == "ModelNotFound"
 
 
+def test_audio_that_cannot_be_kept_is_refused_but_can_be_streamed(
+    tone: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tone.service.shelf, "most_bytes", 1000)
+    refused = spoken(tone)
+    assert refused.code == "InvalidParameter"
+    assert "X-DashScope-SSE" in refused.message
+    *parts, last = streamed(tone)
+    assert seconds_of(b"".join(part.audio_data or b"" for part in parts)) > TEXT_S - 0.1
+    assert last.audio_url == ""
+
+
 def test_key_is_asked_for(guarded: Running) -> None:
     with guarded.connected() as client:
         answer = posted(client)
