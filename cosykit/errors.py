@@ -153,6 +153,16 @@ class ResourceError(CosykitError, OSError):
     code = "resource_unavailable"
 
 
+class OutOfMemoryError(ResourceError):
+    """A request needs more memory than there is now; others may need less."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is not enough memory to speak this now",
+            hint="Try again later, send less text, or lower engine.batch_size",
+        )
+
+
 class BusyError(CosykitError):
     """The queue is full or the server is closing; try again later.
 

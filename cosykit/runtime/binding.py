@@ -10,7 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from cosykit.errors import OutOfMemoryError
 from cosykit.runtime.blocks import Block, block_of
+from cosykit.runtime.memory import is_shortage
 
 Tensor = NDArray[np.generic]
 
@@ -78,10 +80,19 @@ class BoundRun:
             _bind(self._binding.bind_output, name, block)
 
     def __call__(self) -> None:
-        """Run the graph on what lies in the memory now."""
+        """Run the graph on what lies in the memory now.
+
+        Raises:
+            OutOfMemoryError: It needs more for itself than there is.
+        """
         for name, block in self._brought.items():
             _bind(self._binding.bind_input, name, block)
-        self._session.run_with_iobinding(self._binding)
+        try:
+            self._session.run_with_iobinding(self._binding)
+        except Exception as error:
+            if is_shortage(error):
+                raise OutOfMemoryError from error
+            raise
 
 
 def _blocks(memory: Mapping[str, Block | Tensor]) -> Mapping[str, Block]:

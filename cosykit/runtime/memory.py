@@ -1,4 +1,4 @@
-"""How much memory this process may use."""
+"""How much memory this process may use, and whether a run found too little."""
 
 from pathlib import Path
 
@@ -6,6 +6,16 @@ _CGROUP_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
+
+
+# How the runtime and CUDA word it, in exceptions of no type of their own.
+_SHORTAGES = ("failed to allocate memory", "bad_alloc", "out of memory", "alloc_failed")
+
+
+def is_shortage(error: Exception) -> bool:
+    """Tell whether a run failed for want of memory, on the machine or on a GPU."""
+    message = str(error).lower()
+    return any(words in message for words in _SHORTAGES)
 
 
 def usable_memory_bytes() -> int:

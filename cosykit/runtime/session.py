@@ -10,11 +10,12 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import ModelLoadError, RuntimeSetupError
+from cosykit.errors import ModelLoadError, OutOfMemoryError, RuntimeSetupError
 from cosykit.runtime.arenas import share_between_sessions
 from cosykit.runtime.binding import BindableSession, BoundRun
 from cosykit.runtime.blocks import HOST, Block, Place
 from cosykit.runtime.cores import int8_saturates
+from cosykit.runtime.memory import is_shortage
 from cosykit.runtime.providers import ORT_NAMES, Provider
 from cosykit.runtime.wheel import import_runtime
 
@@ -176,17 +177,19 @@ class Session:
 
         Raises:
             RunCancelledError: The cancellation was requested.
+            OutOfMemoryError: It needs more than there is.
         """
-        if cancellation is None:
-            return self._session.run(outputs, feeds, self._run_options())
-        if cancellation.requested:
+        if cancellation and cancellation.requested:
             raise RunCancelledError
+        options = cancellation.options if cancellation else self._run_options()
         try:
-            return self._session.run(outputs, feeds, cancellation.options)
+            return self._session.run(outputs, feeds, options)
         except Exception as error:
-            # The runtime has no exception of its own for a terminated run.
-            if cancellation.requested:
+            # The runtime has no exceptions of its own for these.
+            if cancellation and cancellation.requested:
                 raise RunCancelledError from error
+            if is_shortage(error):
+                raise OutOfMemoryError from error
             raise
 
     def bound(

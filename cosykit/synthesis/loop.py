@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 
 from cosykit.config.schema import Auto
-from cosykit.errors import CosykitError, DeadlineError, ResourceError
+from cosykit.errors import CosykitError, DeadlineError, OutOfMemoryError
 from cosykit.synthesis.job import End, Event, Job
 from cosykit.synthesis.lasting import LastingThreads
 from cosykit.synthesis.pipeline import Finishing, check_abilities, for_engine
@@ -273,10 +273,7 @@ def _expected(error: BaseException) -> CosykitError:
     if isinstance(error, CosykitError):
         return error
     if isinstance(error, MemoryError):
-        return ResourceError(
-            "there is not enough memory to speak this now",
-            hint="Send less text, or lower engine.batch_size",
-        )
+        return OutOfMemoryError()
     _log.error("the engine failed", exc_info=error)
     return CosykitError(
         "the engine failed unexpectedly", hint="The server's log tells more"

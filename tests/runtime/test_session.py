@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, OutOfMemoryError
 from cosykit.runtime.session import SessionSettings, open_session
 
 SETTINGS = SessionSettings("cpu", threads=1, remedy="Run: cosykit install it --repair")
@@ -23,3 +25,36 @@ def test_missing_and_broken_graphs_are_told_with_the_remedy(
     with pytest.raises(ModelLoadError, match=message) as caught:
         open_session(graph, SETTINGS)
     assert caught.value.hint == SETTINGS.remedy
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_run_that_needs_too_much_memory_says_so_and_the_next_may_need_less(
+    tmp_path: Path, bound: bool
+) -> None:
+    node = onnx.helper.make_node("Expand", ["one", "size"], ["many"])
+    total = onnx.helper.make_node("ReduceSum", ["many"], ["sum"], keepdims=0)
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [node, total],
+        "expanding",
+        [
+            value("one", onnx.TensorProto.FLOAT, [1]),
+            value("size", onnx.TensorProto.INT64, [1]),
+        ],
+        [value("sum", onnx.TensorProto.FLOAT, [])],
+    )
+    opset = onnx.helper.make_opsetid("", 17)
+    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    onnx.save(model, tmp_path / "graph.onnx")
+    session = open_session(tmp_path / "graph.onnx", SETTINGS)
+    feeds = {"one": np.ones(1, np.float32), "size": np.array([10**15])}
+    result = {"sum": np.zeros((), np.float32)}
+    run = session.bound(feeds, result) if bound else lambda: session.run(feeds)
+    with pytest.raises(OutOfMemoryError, match="not enough memory"):
+        run()
+    feeds["size"][0] = 7
+    run()
+    if bound:
+        assert result["sum"] == 7
+    else:
+        assert session.run(feeds) == [7]

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from cosykit.errors import CosykitError, ResourceError
+from cosykit.errors import CosykitError, OutOfMemoryError
 from cosykit.synthesis.job import Job
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, Progress, Samples, SpeechRequest
@@ -190,7 +190,7 @@ async def test_want_of_memory_fails_the_request_that_it_hits(
     hungry = asyncio.create_task(words_of(loop, "a huge"))
     await asyncio.sleep(0)
     engine.gate.set()
-    with pytest.raises(ResourceError, match="not enough memory"):
+    with pytest.raises(OutOfMemoryError, match="not enough memory"):
         await hungry
     assert await other == ["wait", "b", "c", "d"]
     assert loop.restarts == 0

@@ -18,7 +18,7 @@ from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, OutOfMemoryError
 from cosykit.synthesis.flow.model import Flow
 from cosykit.types import (
     AudioChunk,
@@ -293,10 +293,23 @@ class CosyVoiceEngine:
             if not parts:
                 return ()
             self._rendering = Rendering(stages.flow, parts, stages.times)
-        spoken = self._rendering.step()
+        try:
+            spoken = self._rendering.step()
+        except OutOfMemoryError as error:
+            return self._give_up_rendering(self._rendering, error)
         if self._rendering.is_over:
             self._rendering = None
         return self._told(spoken) if spoken else ()
+
+    def _give_up_rendering(
+        self, rendering: Rendering, error: OutOfMemoryError
+    ) -> Sequence[Progress]:
+        """End the requests that were being rendered; the others may need less."""
+        self._rendering = None
+        concerned = self._listeners(rendering)
+        for speech in concerned:
+            self._drop(self._speeches.pop(speech.name))
+        return [Progress(speech.name, error) for speech in concerned]
 
     def _told(self, spoken: Spoken) -> Sequence[Progress]:
         """Note samples of a part, and tell of them who is still there."""

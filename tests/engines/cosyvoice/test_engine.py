@@ -13,11 +13,13 @@ from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
+from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
 from cosykit.errors import (
     ComputationError,
     InputError,
     ModelLoadError,
     NotFoundError,
+    OutOfMemoryError,
 )
 from cosykit.hub.bundle import MANIFEST
 from cosykit.spec import GRAPHS_VERSION
@@ -293,6 +295,32 @@ def test_request_whose_numbers_break_fails_alone(
     heard_after = together(engine, [sound, after])[after.request_id]
     samples = np.concatenate([chunk.samples for chunk in heard_after])
     np.testing.assert_allclose(samples, alone[1], atol=1e-4)
+
+
+def test_want_of_memory_ends_those_that_are_rendered_and_no_others(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, later = (SpeechRequest(TEXT, seed=seed) for seed in (1, 2))
+    alone = spoken(engine, later)
+    step = Rendering.step
+
+    def lacking(rendering: Rendering) -> Spoken | None:
+        monkeypatch.setattr(Rendering, "step", step)
+        engine.begin(later)
+        raise OutOfMemoryError
+
+    monkeypatch.setattr(Rendering, "step", lacking)
+    engine.begin(first)
+    outcomes: dict[str, list[AudioChunk | BaseException | None]] = {
+        request.request_id: [] for request in (first, later)
+    }
+    while engine.under_way:
+        for progress in engine.step():
+            outcomes[progress.request_id].append(progress.outcome)
+    (failure,) = outcomes[first.request_id]
+    assert isinstance(failure, OutOfMemoryError)
+    chunks = [o for o in outcomes[later.request_id] if isinstance(o, AudioChunk)]
+    np.testing.assert_array_equal(np.concatenate([c.samples for c in chunks]), alone)
 
 
 def test_closed_engine_says_so(settings: Settings) -> None:
