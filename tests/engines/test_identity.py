@@ -65,7 +65,7 @@ def test_what_has_no_digest_is_refused() -> None:
 
 def test_every_field_counts_but_who_asks_and_when() -> None:
     names = {field.name for field in fields(SpeechRequest)}
-    unheard = {"client", "priority", "request_id"}
+    unheard = {"client", "priority", "request_id", "start_within_s"}
     assert heard_fields(SpeechRequest("a"), without=()).keys() == names - unheard
 
 
