@@ -31,7 +31,7 @@ async def further_ports(service: SpeechService) -> AsyncGenerator[None]:
     try:
         await _open(service, ports)
     except CosykitError as error:
-        service.fail(error)
+        service.configured.fail(error)
     draining = asyncio.create_task(_drain(service, ports))
     try:
         yield

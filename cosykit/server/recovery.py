@@ -15,9 +15,6 @@ from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import read_bundle
 from cosykit.spec import GRAPHS_VERSION
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 60.0, 3600.0
-"""How long to wait after a repair that failed: the hub or the disk may be back."""
-
 # Those who are listening come first.
 _NICENESS = 10
 # A repair that is stopped deletes what is half done.

@@ -1,34 +1,25 @@
-"""The loaded model behind the routes, from loading to closing."""
+"""What stands behind the routes: the models, and what all requests share."""
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Literal
 
 from cosykit.config.schema import Settings
-from cosykit.engines.fallback import Failure
-from cosykit.engines.open import load, load_again
+from cosykit.engines.open import load
 from cosykit.engines.roster import find_installed_model
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.errors import CosykitError, InputError
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
-from cosykit.server.discretion import discreet, without_folders
-from cosykit.server.exchange import Exchange, Serving
-from cosykit.server.loading import Loader, in_background, log_ready, resident_bytes
+from cosykit.server.configured import ConfiguredModel, State
+from cosykit.server.exchange import Serving
+from cosykit.server.loading import Loader
 from cosykit.server.metrics import Metrics
 from cosykit.server.pool import ModelPool
-from cosykit.server.recovery import (
-    FIRST_PAUSE_S,
-    LONGEST_PAUSE_S,
-    can_be_mended,
-    repair,
-)
-from cosykit.server.setbacks import growing_pauses
 from cosykit.server.shelf import Shelf
 from cosykit.synthesis.loop import Loop
 from cosykit.types import Counting
@@ -41,14 +32,9 @@ AUTO = "auto"
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """So do these: clients that were written for OpenAI name its models."""
 
-State = Literal["loading", "warming", "ready", "failed"]
-
 
 class SpeechService:
-    """Loads a model in the background and speaks with it.
-
-    Where a lesser one than wanted had to be loaded, the other is mended meanwhile and
-    takes over.
+    """Speaks with the configured model, or with another one that a request names.
 
     Args:
         on_failure: Called when the model cannot be loaded or cannot speak.
@@ -58,9 +44,9 @@ class SpeechService:
         admission: Who is let in.
         cache: Finished speech, to be given again.
         shelf: Finished speech that waits to be fetched.
-        failure: Why it cannot.
         measuring: Where recordings are measured.
-        is_loading: Whether a thread is busy loading a model.
+        configured: The configured model.
+        pool: The others.
         closing: Set once no more requests are wanted.
         ports: Those that are listened on beside that of HTTP, by protocol.
     """
@@ -72,26 +58,22 @@ class SpeechService:
         open_model: Callable[[Settings], Synthesizer] | None = None,
     ) -> None:
         self.settings = settings
-        self._on_failure = on_failure
-        self._open_model = open_model or partial(load, None)
         self.metrics = Metrics()
         self.cache = open_cache(settings.cache, self.metrics)
         self.admission = Admission(settings.server)
         engine = settings.engine
         self.measuring = OneAtATime(engine.queue_size, engine.timeout_s)
-        self._state: State = "loading"
-        self._watchers: list[Callable[[State], None]] = []
         self.shelf = Shelf()
         self.closing = asyncio.Event()
         self.ports: dict[str, int] = {}
-        self.failure: Exception | None = None
         self.started_at = time.time()
-        self.memory_bytes = 0
         self._loader = Loader(engine, self.metrics.engine_restarts.inc)
-        self.pool = ModelPool(settings, self._loader, lambda: self.memory_bytes)
-        self._exchange = Exchange()
-        self._loaded = asyncio.Event()
-        self._opening: asyncio.Task[None] | None = None
+        self.configured = ConfiguredModel(
+            settings, self._loader, open_model or partial(load, None), on_failure
+        )
+        self.pool = ModelPool(
+            settings, self._loader, lambda: self.configured.memory_bytes
+        )
         self.metrics.watch(
             "cosykit_cache_bytes",
             "Memory of this process that speech takes to be given again",
@@ -100,7 +82,7 @@ class SpeechService:
         self.metrics.watch(
             "cosykit_queue_depth",
             "Requests that wait for their first turn",
-            lambda: self._exchange.waiting + self.pool.waiting,
+            lambda: self.configured.exchange.waiting + self.pool.waiting,
         )
         self.metrics.watch(
             "cosykit_expected_wait_seconds",
@@ -110,7 +92,7 @@ class SpeechService:
         self.metrics.watch(
             "cosykit_batch_size",
             "Requests that are being spoken",
-            lambda: self._exchange.active + self.pool.active,
+            lambda: self.configured.exchange.active + self.pool.active,
         )
         self.metrics.watch_count(
             "cosykit_runaways",
@@ -126,44 +108,32 @@ class SpeechService:
 
     @property
     def state(self) -> State:
-        """Where loading stands."""
-        return self._state
+        """Where loading the configured model stands."""
+        return self.configured.state
 
-    @state.setter
-    def state(self, state: State) -> None:
-        self._state = state
-        for tell in self._watchers:
-            tell(state)
-
-    def watch_state(self, tell: Callable[[State], None]) -> None:
-        """Have the state told now and whenever it changes."""
-        self._watchers.append(tell)
-        tell(self._state)
-
-    def fail(self, error: Exception) -> None:
-        """Give up, for a reason that `serve` raises."""
-        self.failure, self.state = error, "failed"
-        self._loaded.set()
-        self._on_failure()
+    @property
+    def failure(self) -> Exception | None:
+        """Why it cannot be loaded, or cannot speak."""
+        return self.configured.failure
 
     @property
     def engine_loop(self) -> Loop | None:
-        """The loop, once the model is loaded."""
-        serving = self._exchange.current
+        """The loop of the configured model, once that is loaded."""
+        serving = self.configured.exchange.current
         return serving.loop if serving else None
 
     def _memory_of_models(self) -> Mapping[str, float]:
         memory = {member.model: member.memory_bytes for member in self.pool.members}
         if loop := self.engine_loop:
-            memory[loop.engine.info.model] = self.memory_bytes
+            memory[loop.engine.info.model] = self.configured.memory_bytes
         return memory
 
     def _expected_wait_s(self) -> float:
-        serving = self._exchange.current
-        return serving.loop.expected_wait_s if serving else 0.0
+        loop = self.engine_loop
+        return loop.expected_wait_s if loop else 0.0
 
     def _runaways(self) -> int:
-        current = self._exchange.current
+        current = self.configured.exchange.current
         servings = [*([current] if current else []), *self.pool.servings]
         engines = (serving.loop.engine for serving in servings)
         return sum(e.runaways for e in engines if isinstance(e, Counting))
@@ -176,21 +146,20 @@ class SpeechService:
     @property
     def fallback(self) -> str:
         """Why no better model speaks; empty if there is none."""
-        serving = self._exchange.current
+        serving = self.configured.exchange.current
         return serving.fallback if serving else ""
 
     def start(self) -> None:
-        """Begin to load the model, unless all is lost already."""
-        if not self.failure:
-            self._opening = asyncio.create_task(self._open())
+        """Begin to load the configured model."""
+        self.configured.start()
 
     async def loaded(self) -> Loop:
-        """Wait for the model.
+        """Wait for the configured model.
 
         Raises:
             CosykitError: It cannot be loaded, or not in time.
         """
-        return (await self._serving()).loop
+        return (await self.configured.loaded(self._patience_s)).loop
 
     @asynccontextmanager
     async def hold(self, model: str = AUTO) -> AsyncGenerator[Serving]:
@@ -204,12 +173,14 @@ class SpeechService:
             CosykitError: It cannot be loaded, or not in time.
         """
         deadline = time.monotonic() + self._patience_s
-        serving = await self._serving()
+        # Until it is loaded, its name may not be known.
+        await self.configured.loaded(self._patience_s)
         found = await self.find_model(model)
+        patience_s = deadline - time.monotonic()
         if found == AUTO:
-            held = self._exchange.hold(serving)
+            held = self.configured.hold(patience_s)
         else:
-            held = self.pool.hold(found, deadline - time.monotonic())
+            held = self.pool.hold(found, patience_s)
         async with held as holding:
             yield holding
 
@@ -229,27 +200,14 @@ class SpeechService:
         return AUTO if self._is_configured(found) else found
 
     def _is_configured(self, model: str) -> bool:
-        loop = self.engine_loop
-        names = (AUTO, *OPENAI_MODELS, self.settings.model)
-        return model in names or (loop is not None and model == loop.engine.info.model)
+        names = (AUTO, *OPENAI_MODELS, self.settings.model, self.configured.name)
+        return model in names
 
     @property
     def _patience_s(self) -> float:
         """How long a request waits for a model."""
         engine = self.settings.engine
         return min(engine.start_within_s, engine.timeout_s)
-
-    async def _serving(self) -> Serving:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._patience_s):
-                await self._loaded.wait()
-        if self._exchange.current:
-            return self._exchange.current
-        if isinstance(self.failure, CosykitError):
-            raise discreet(self.failure, self.settings.models_dir)
-        raise self.failure or BusyError(
-            f"the model is {self.state}", hint="Try again later", retry_after_s=5
-        )
 
     def note_failure(self, error: CosykitError) -> None:
         """Count and log a failed request, but not the words of its user."""
@@ -258,86 +216,8 @@ class SpeechService:
         _log.debug("%s", error)
 
     async def close(self) -> None:
-        """Finish what runs within the grace period and free the model."""
+        """Finish what runs within the grace period and free the models."""
         self.closing.set()
-        if self._opening:
-            self._opening.cancel()
-            await asyncio.wait({self._opening})
         grace_s = self.settings.server.grace_s
-        await asyncio.gather(self._exchange.close(grace_s), self.pool.close(grace_s))
+        await asyncio.gather(self.configured.close(grace_s), self.pool.close(grace_s))
         await self.cache.close()
-
-    async def _open(self) -> None:
-        try:
-            opened = await self._serve(partial(self._open_model, self.settings))
-        except Exception as error:
-            # An engine may be a plug-in, and raise anything; `serve` raises it again.
-            self.fail(error)
-            return
-        finally:
-            self._loaded.set()
-        self.state = "ready"
-        log_ready(opened)
-        if opened.failures:
-            await self._recover(opened)
-
-    async def _serve(self, open_model: Callable[[], Synthesizer]) -> Synthesizer:
-        """Load a model that serves from its first moment, and warm it up."""
-        async with self._loader.turn:
-            before_bytes = resident_bytes()
-            opened = await self._loader.load(open_model)
-            loop = self._loader.loop_of(opened)
-            self._exchange.put(self._serving_with(loop, opened))
-            self._loaded.set()
-            if self.settings.engine.warm_up:
-                self.state = "warming"
-            await self._loader.warm_up(loop)
-            self.memory_bytes = max(0, resident_bytes() - before_bytes)
-        return opened
-
-    async def _recover(self, lesser: Synthesizer) -> None:
-        """Mend what could not be loaded, where that can help, and let it take over."""
-        model = lesser.failures[0].rung.model
-        _log.warning("%s speaks instead: %s", lesser.info.model, lesser.fallback)
-        if not await self._is_broken(model):
-            return
-        told = ""
-        for pause_s in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
-            try:
-                # By now its user may have mended it.
-                if await self._is_broken(model):
-                    _log.info("repairing %s meanwhile", model)
-                    await repair(model, self.settings)
-                await self._take_over(lesser.failures)
-                return
-            except CosykitError as error:
-                level = logging.DEBUG if str(error) == told else logging.WARNING
-                told = str(error)
-                _log.log(level, "%s cannot take over: %s", model, error)
-            except Exception:
-                # As above, an engine may raise anything; the lesser one speaks on.
-                _log.exception("%s cannot take over", model)
-                return
-            await asyncio.sleep(pause_s)
-
-    async def _is_broken(self, model: str) -> bool:
-        looking = in_background(partial(can_be_mended, model, self.settings))
-        return await asyncio.wrap_future(looking)
-
-    async def _take_over(self, failures: Sequence[Failure]) -> None:
-        """Load what could not be loaded before, warm it up, and put it in its place."""
-        async with self._loader.turn:
-            before_bytes = resident_bytes()
-            better = await self._loader.load(partial(load_again, failures))
-            loop = self._loader.loop_of(better)
-            try:
-                await self._loader.warm_up(loop)
-            except BaseException:
-                await loop.close()
-                raise
-            self._exchange.put(self._serving_with(loop, better))
-            self.memory_bytes = max(0, resident_bytes() - before_bytes)
-        log_ready(better)
-
-    def _serving_with(self, loop: Loop, opened: Synthesizer) -> Serving:
-        return Serving(loop, without_folders(opened.fallback, self.settings.models_dir))

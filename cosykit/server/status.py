@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit import __version__
+from cosykit.server.configured import State
 from cosykit.server.discretion import without_folders
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import Operation
-from cosykit.server.service import SpeechService, State
+from cosykit.server.service import SpeechService
 from cosykit.types import EngineInfo
 
 
@@ -107,7 +108,7 @@ def _configured(service: SpeechService) -> LoadedModel:
         model=service.settings.model,
         state=service.state,
         configured=True,
-        memory_mb=service.memory_bytes // 1_000_000,
+        memory_mb=service.configured.memory_bytes // 1_000_000,
     )
     if loop:
         shown.requests = loop.waiting + loop.active

@@ -26,7 +26,7 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.ops.install import install
 from cosykit.ops.request import Wish
-from cosykit.server import service as service_module
+from cosykit.server import configured
 from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
 from cosykit.synthesis import job as job_module
@@ -277,7 +277,7 @@ def test_repair_that_fails_leaves_the_lesser_model_and_is_told_once(
 def test_repair_that_failed_is_tried_again(
     place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(service_module, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(configured, "_FIRST_PAUSE_S", 0.01)
     place.damage("fp32/lm.onnx.data")
     place.hub.fail("*", answer_status(503), times=2)
     with running(place.settings()) as server:
@@ -302,9 +302,7 @@ def test_missing_gpu_is_nothing_to_repair(place: Place) -> None:
         assert answer.headers["X-Cosykit-Provider"] == "cpu"
         assert ways(answer) == (MODEL, "int8")
         assert "cuda" in answer.headers["X-Cosykit-Fallback"]
-        opening = server.service._opening
-        assert opening
-        until(opening.done)
+        until(lambda: server.service.configured.is_settled)
     assert not place.hub.requests
 
 
@@ -319,9 +317,7 @@ def test_too_little_memory_is_nothing_to_repair(
         answer = said(server)
         assert ways(answer)[0] == "lite"
         assert "too little memory" in answer.headers["X-Cosykit-Fallback"]
-        opening = server.service._opening
-        assert opening
-        until(opening.done)
+        until(lambda: server.service.configured.is_settled)
     assert not place.hub.requests
 
 

@@ -22,5 +22,5 @@ def test_runaways_of_the_engine_in_use_are_told() -> None:
     engine = SimpleNamespace(runaways=2, info=SimpleNamespace(model="some"))
     assert isinstance(engine, Counting)
     loop = SimpleNamespace(engine=engine, waiting=0, active=0, expected_wait_s=0.0)
-    service._exchange.put(Serving(loop))  # type: ignore[arg-type]
+    service.configured.exchange.put(Serving(loop))  # type: ignore[arg-type]
     assert "cosykit_runaways_total 2.0" in service.metrics.page().decode()

@@ -1,20 +1,22 @@
 """The port of gRPC: the service, its health, and what reflection tells of it."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Self
 
 import grpc
 import grpc.aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from cosykit.errors import ResourceError
+from cosykit.server.grpc import health
 from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.grpc.call import Method, UnderWay
+from cosykit.server.grpc.health import Health
 from cosykit.server.grpc.methods import list_voices, synthesize
 from cosykit.server.grpc.stream import stream_tts
 from cosykit.server.listener import listen
-from cosykit.server.service import SpeechService, State
+from cosykit.server.service import SpeechService
 
 SERVICE = messages.DESCRIPTOR.services_by_name["Speech"].full_name
 
@@ -40,9 +42,8 @@ class GrpcPort:
     def __init__(self, service: SpeechService) -> None:
         self.port = 0
         self._service = service
-        self._health = health.aio.HealthServicer()
+        self._health = Health(service, SERVICE)
         self._under_way = UnderWay()
-        self._telling: set[asyncio.Task[None]] = set()
         self._server = grpc.aio.server(
             options=self._options(), maximum_concurrent_rpcs=_MOST_CALLS
         )
@@ -58,17 +59,16 @@ class GrpcPort:
         opened._offer()
         opened._listen(service.settings.server.host, port)
         await opened._server.start()
-        service.watch_state(opened._tell)
         return opened
 
     async def drain(self, grace_s: float) -> None:
         """Refuse newcomers, let the others end within the grace, and close."""
-        await self._health.enter_graceful_shutdown()
+        self._health.close()
         closing = asyncio.create_task(self._server.stop(grace_s))
         ending = asyncio.create_task(self._under_way.wait_for_none())
         await asyncio.wait({closing, ending}, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
-        # What is left are those who watch the health, and they never end.
+        # What is left are those who watch the health, and they never leave.
         await self._server.stop(None)
         await closing
 
@@ -86,15 +86,18 @@ class GrpcPort:
         ]
 
     def _offer(self) -> None:
-        handlers = {
-            method.name: method.handler(self._service, self._under_way)
-            for method in _METHODS
-        }
-        handler = grpc.method_handlers_generic_handler(SERVICE, handlers)
-        self._server.add_generic_rpc_handlers((handler,))
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        self._add(SERVICE, _METHODS, self._under_way)
+        # Nobody waits for the end of a call that watches.
+        self._add(health.SERVICE, self._health.methods, UnderWay())
+        names = (SERVICE, health.SERVICE, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
+
+    def _add(self, name: str, methods: Sequence[Method], under_way: UnderWay) -> None:
+        handlers = {
+            method.name: method.handler(self._service, under_way) for method in methods
+        }
+        handler = grpc.method_handlers_generic_handler(name, handlers)
+        self._server.add_generic_rpc_handlers((handler,))
 
     def _listen(self, host: str, port: int) -> None:
         # gRPC binds the port itself, but says nothing of use when it cannot.
@@ -108,12 +111,3 @@ class GrpcPort:
                 f"gRPC cannot listen on {address}",
                 hint="Choose another server.grpc_port",
             ) from error
-
-    def _tell(self, state: State) -> None:
-        """Tell those who watch the health."""
-        serving = health_pb2.HealthCheckResponse.ServingStatus
-        status = serving.SERVING if state == "ready" else serving.NOT_SERVING
-        for name in ("", SERVICE):
-            task = asyncio.create_task(self._health.set(name, status))
-            self._telling.add(task)
-            task.add_done_callback(self._telling.discard)
