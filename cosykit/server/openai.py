@@ -63,7 +63,7 @@ async def _start(
             voice=body.voice_name,
             language=body.language,
             speed=body.speed,
-        pitch=body.pitch,
+            pitch=body.pitch,
             volume=body.volume,
             # OpenAI's clients send them to any model.
             instructions=body.instructions if can.instructions else None,
