@@ -11,6 +11,8 @@ from cosykit.spec import LITE
 # What loaded models took beyond their files, warmed up: 90 MB of 780 for
 # CosyVoice-300M-SFT at int8, 200 MB of 92 for the embedded voice with its dictionaries.
 _SHARE, _FIXED_BYTES = 0.1, 150_000_000
+# The session in which the embedded voice speaks several requests at once.
+_COMPANY_BYTES = 150_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,8 @@ class Footprint:
 
     Attributes:
         loaded: What loading it takes.
-        later: What the networks take that measure recordings, once one comes.
+        later: What it takes once a recording is to be measured, or requests come
+            together.
     """
 
     loaded: int
@@ -40,6 +43,8 @@ def estimate(model: str, settings: Settings) -> Footprint:
         return Footprint(0)
     later = sum(size for path, size in files.items() if path.startswith("frontend/"))
     loaded = sum(files.values()) - later
+    if model == LITE.id and settings.engine.parallel != 1:
+        later += _COMPANY_BYTES
     return Footprint(round(loaded * (1 + _SHARE)) + _FIXED_BYTES, later)
 
 
