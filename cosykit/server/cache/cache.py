@@ -9,7 +9,7 @@ would have to wait for a listener that may never take it.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -18,6 +18,7 @@ from cosykit import __version__
 from cosykit.audio.formats import AudioFormat
 from cosykit.config.schema import CacheSettings
 from cosykit.engines.identity import digest
+from cosykit.errors import CosykitError
 from cosykit.server.beside import in_thread
 from cosykit.server.cache.collecting import Collecting, Room
 from cosykit.server.cache.control import CACHE_CONTROL
@@ -125,11 +126,8 @@ class SpeechCache:
             yield Entry()
             return
         control = CACHE_CONTROL.get()
-        key = await in_thread(
-            lambda: digest(
-                __version__, engine.identity(request), audio_format, sample_rate
-            )
-        )
+        key_now = partial(_key, engine, request, audio_format, sample_rate)
+        key = await in_thread(key_now)
         found = await self._find(self._store, key) if control.may_read else None
         if found:
             self._metrics.cache_hits.inc()
@@ -141,7 +139,7 @@ class SpeechCache:
             return
         collecting = Collecting(self._room, self._largest_bytes)
         with closing(collecting):
-            put = partial(self._keep, self._store, key)
+            put = partial(self._keep, self._store, key, key_now)
             yield Entry("miss", collecting=collecting, put=put)
 
     async def close(self) -> None:
@@ -162,10 +160,19 @@ class SpeechCache:
             self._given[key] = found
         return found
 
-    async def _keep(self, store: Store, key: bytes, speech: FinishedSpeech) -> None:
-        # Whoever comes now gets this one.
-        self._given.pop(key, None)
-        await store.put(key, speech)
+    async def _keep(
+        self,
+        store: Store,
+        key: bytes,
+        key_now: Callable[[], bytes],
+        speech: FinishedSpeech,
+    ) -> None:
+        with suppress(CosykitError):
+            # A voice may have been replaced, or removed, while the request waited.
+            if await in_thread(key_now) == key:
+                # Whoever comes now gets this one.
+                self._given.pop(key, None)
+                await store.put(key, speech)
 
 
 def open_cache(settings: CacheSettings, metrics: Metrics) -> SpeechCache:
@@ -193,6 +200,15 @@ def open_cache(settings: CacheSettings, metrics: Metrics) -> SpeechCache:
     )
     largest_bytes = min(under_way, _LARGEST_VALUE_BYTES)
     return SpeechCache(redis, size_bytes, largest_bytes, metrics)
+
+
+def _key(
+    engine: Repeatable,
+    request: SpeechRequest,
+    audio_format: AudioFormat,
+    sample_rate: int,
+) -> bytes:
+    return digest(__version__, engine.identity(request), audio_format, sample_rate)
 
 
 def _share_under_way(size_bytes: int) -> int:

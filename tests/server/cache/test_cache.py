@@ -14,7 +14,6 @@ from cosykit.types import SpeechRequest
 from tests.server.cache.repeatable_engine import RepeatableEngine
 
 MB = 1 << 20
-ENGINE = RepeatableEngine()
 
 
 class DistantStore:
@@ -48,8 +47,14 @@ def cache() -> SpeechCache:
     return SpeechCache(DistantStore(), 4 * MB, MB, Metrics())
 
 
-async def entry(listeners: AsyncExitStack, cache: SpeechCache, text: str) -> Entry:
-    entering = cache.entry(ENGINE, SpeechRequest(text), "pcm", 24_000)
+async def entry(
+    listeners: AsyncExitStack,
+    cache: SpeechCache,
+    text: str,
+    engine: RepeatableEngine | None = None,
+) -> Entry:
+    request = SpeechRequest(text)
+    entering = cache.entry(engine or RepeatableEngine(), request, "pcm", 24_000)
     return await listeners.enter_async_context(entering)
 
 
@@ -109,6 +114,20 @@ async def test_newer_speech_is_found_though_some_listen_to_the_older(
 async def test_speech_that_is_not_whole_is_not_kept(cache: SpeechCache) -> None:
     async with AsyncExitStack() as listeners:
         (await entry(listeners, cache, "new")).collect(b"half of it")
+    async with AsyncExitStack() as listeners:
+        assert (await entry(listeners, cache, "new")).status == "miss"
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+async def test_speech_of_a_voice_that_was_replaced_meanwhile_is_not_kept(
+    cache: SpeechCache, is_removed: bool
+) -> None:
+    engine = RepeatableEngine()
+    async with AsyncExitStack() as listeners:
+        place = await entry(listeners, cache, "new", engine)
+        place.collect(b"in the voice of somebody else")
+        engine.voice = "" if is_removed else "another"
+        await place.keep(24_000, 1.0, ())
     async with AsyncExitStack() as listeners:
         assert (await entry(listeners, cache, "new")).status == "miss"
 
