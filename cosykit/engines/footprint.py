@@ -8,9 +8,10 @@ from cosykit.errors import CosykitError
 from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.spec import LITE
 
-# What loaded models took beyond their files, warmed up: 90 MB of 780 for
-# CosyVoice-300M-SFT at int8, 200 MB of 92 for the embedded voice with its dictionaries.
-_SHARE, _FIXED_BYTES = 0.1, 150_000_000
+# What models take beyond the files of their graphs: the embedded voice took 240 to 280
+# MB with its dictionaries, and 92 of them are its graph; CosyVoice-300M-SFT at int8 took
+# 780 to 830, about as much as its files, and 100 more with eight requests at once.
+_BEYOND_FILES_BYTES = 150_000_000
 # The session in which the embedded voice speaks several requests at once.
 _COMPANY_BYTES = 150_000_000
 
@@ -45,7 +46,7 @@ def estimate(model: str, settings: Settings) -> Footprint:
     loaded = sum(files.values()) - later
     if model == LITE.id and settings.engine.parallel != 1:
         later += _COMPANY_BYTES
-    return Footprint(round(loaded * (1 + _SHARE)) + _FIXED_BYTES, later)
+    return Footprint(loaded + _BEYOND_FILES_BYTES, later)
 
 
 def _files_in_use(bundle: Bundle, model: str, settings: Settings) -> dict[str, int]:
