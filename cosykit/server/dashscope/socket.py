@@ -71,16 +71,25 @@ class Conversation:
         code = CloseCode.NORMAL_CLOSURE
         try:
             await self._answer_messages()
+        except WebSocketDisconnect:
+            raise
         except CosykitError as error:
             self._service.note_failure(error)
-            await self._stop_speaking()
-            models_dir = self._service.settings.models_dir
-            await self._tell(failed(self._task_id, discreet(error, models_dir)))
-            await self._linger()
+            await self._fail(error)
             code = close_code_of(error)
+        except Exception:
+            # Its own client would wait for ten minutes for a task that never ends.
+            await self._fail(CosykitError("the server failed unexpectedly"))
+            raise
         finally:
             await self._stop_speaking()
         await self._socket.close(code)
+
+    async def _fail(self, error: CosykitError) -> None:
+        await self._stop_speaking()
+        models_dir = self._service.settings.models_dir
+        await self._tell(failed(self._task_id, discreet(error, models_dir)))
+        await self._linger()
 
     async def _answer_messages(self) -> None:
         receiving = asyncio.create_task(self._receive())

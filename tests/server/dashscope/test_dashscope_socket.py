@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from cosykit.server.dashscope import socket
+from cosykit.server.live import LiveSpeech
 from tests.server.conftest import Running, running, settings_for
 from tests.server.dashscope.conftest import (
     LETTER_S,
@@ -328,6 +329,17 @@ def test_engine_that_fails_midway_fails_the_task(counting: Running) -> None:
         assert taken[-1].header["error_code"] == "InternalError"
         assert "ZeroDivision" not in str(taken[-1])
         assert closing_code(talk) == 1011
+
+
+def test_bug_fails_the_task_too(
+    talk: BareSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveSpeech, "events", None)
+    talk.run()
+    failure = talk.failure()
+    assert failure["error_code"] == "InternalError"
+    assert failure["task_id"] == TASK_ID
+    assert closing_code(talk) == 1011
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
