@@ -95,7 +95,11 @@ class Convolution(Layer):
         return reduce(Value.__add__, convolved)
 
     def of_phases(self, x: Phases) -> Phases:
-        """Convolve four phases apart; without a stride, never quantized."""
+        """Convolve four phases apart; without a stride, never quantized.
+
+        Args:
+            x: Zeros behind the end.
+        """
         return phased_convolution(x, self.weight, self.bias, self._dilation)
 
     def _weights_of(self, parts: int) -> Sequence[Parameter]:

@@ -1,45 +1,50 @@
-"""Convolutions of four phases, which spare half of the products and more.
+"""Convolutions of four phases, with less than half of the products.
 
 Phase p of a signal is its frames p, p + 4, p + 8 and so on. Four frames of the result,
-made by four taps of seven frames, take sixteen products. They are also a product of two
-polynomials, read backwards: known at seven points these are multiplied there, by seven
+made by k taps of k + 3 frames, take 4 k products. They are also a product of two
+polynomials, read backwards: known at k + 3 points these are multiplied there, by k + 3
 products (Toom and Cook, Winograd).
 
-    frames    four phases, and three of them once more, a column later
-    points    each a sum of these seven, times numbers
-    products  at each point a convolution over a quarter of the frames and of the taps
+    frames    k + 3 of them, some phases once more, a column or two later
+    points    each a sum of these, times numbers
+    products  at each point a map from channels to channels, at a quarter of the rate
     result    four phases, each a sum of the products, times numbers
 
-Kernels of up to seven taps are multiplied at once: at 10 points rather than with 28
-products. Longer ones are cut into pieces of four: 11 taps take 21 products rather than
-44. More points would cost bits: the error is 3e-6 of the deviation of the result at ten
-of them, 2e-5 at 14, and 4e-7 in a `Conv`.
+Channels lie one behind the other with zeros between, so that the first step is itself a
+short `Conv` of all channels as one signal of four phases. An odd dilation d changes
+nothing but which phases these are, since the frames t, t + d, t + 2 d and t + 3 d are
+of four phases too; they have to be copied there and back.
 
-An odd dilation d changes nothing but which phases these are, since the frames t, t + d,
-t + 2 d and t + 3 d are of four phases too.
+The more points, the fewer bits remain: of the deviation of a result the error is 3e-6
+at 10 points and 2e-5 at 14, and 4e-7 in a `Conv`.
 
-On a Zen 4 core a convolution of 128 channels and 11,008 frames takes 24 ms rather than
-38 with 11 taps, 16 rather than 25 with 7, and 9 rather than 12 with 3.
+On a Zen 4 core a convolution of 128 channels and 11,136 frames takes 21 ms rather than
+38 with 11 taps, 14 rather than 25 with 7, and 8 rather than 12 with 3.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.convert.graph import Value
+from cosykit.convert.graph import Graph, Value
 from cosykit.convert.module import Parameter, Weights
 
 _PHASES = 4
-_LONGEST_PIECE = 7
+# Columns of zeros behind each channel, as many as kernels of 11 taps see.
+_GAP = 2
 # By their number; infinity comes on top. Of many that were tried these lose the fewest
-# bits.
-_POINTS = {
-    6: (0.0, 0.65, -0.65, 1.5, -1.5),
-    7: (0.3, -0.3, 0.85, -0.85, 1.7, -1.7),
-    8: (0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0),
-    10: (0.0, 0.45, -0.45, 0.8, -0.8, 1.2, -1.2, 2.25, -2.25),
-}
+# bits. Each stands for its negative too.
+_POINTS: Mapping[int, tuple[float, ...]] = MappingProxyType(
+    {
+        6: (0.0, 0.65, 1.5),
+        8: (0.0, 0.5, 1.0, 2.0),
+        10: (0.0, 0.45, 0.8, 1.2, 2.25),
+        14: (0.0, 0.33, 0.625, 0.875, 1.14, 1.61, 3.04),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +52,14 @@ class Phases:
     """A signal by its phases.
 
     Attributes:
-        value: (batch, 4, channels, frames / 4, rounded up).
-        missing: How many frames the last four lack, whose places hold anything.
+        value: (batch, 4, channels, columns), the last of which hold anything.
+        mask: 1 on frames of the signal, 0 behind its end, (4, 1, columns).
+        behind: How many frames lie behind its end.
     """
 
     value: Value
-    missing: int
+    mask: Value
+    behind: int
 
     def __add__(self, other: "Phases") -> "Phases":
         return self.holding(self.value + other.value)
@@ -61,6 +68,10 @@ class Phases:
         """Give other numbers of the same shape."""
         return replace(self, value=value)
 
+    def ended(self) -> "Phases":
+        """Have zeros behind the end."""
+        return self.holding(self.value * self.mask)
+
 
 def phases(x: Value, missing: int) -> Phases:
     """Take (batch, channels, frames) apart.
@@ -68,15 +79,31 @@ def phases(x: Value, missing: int) -> Phases:
     Args:
         missing: How many frames more it would take for a multiple of four.
     """
-    if missing:
-        x = x.graph.op("Pad", x, x.graph.indices(0, 0, 0, 0, 0, missing))
-    return Phases(x.reshape(0, 0, -1, _PHASES).transpose(0, 3, 1, 2), missing)
+    graph, behind = x.graph, missing + _GAP * _PHASES
+    padded = graph.op("Pad", x, graph.indices(0, 0, 0, 0, 0, behind))
+    value = padded.reshape(0, 0, -1, _PHASES).transpose(0, 3, 1, 2)
+    return Phases(value, _mask(value, missing), behind)
+
+
+def _mask(value: Value, missing: int) -> Value:
+    graph = value.graph
+    last = np.zeros((_PHASES, 1, 1 + _GAP), np.float32)
+    last[: _PHASES - missing, :, 0] = 1
+    others = value.size(3) - graph.indices(1 + _GAP)
+    shape = graph.concat(0, graph.indices(_PHASES, 1), others)
+    ones = graph.op("Expand", graph.constant(np.float32(1)), shape)
+    return graph.concat(2, ones, graph.constant(last))
 
 
 def whole(x: Phases) -> Value:
     """Put frames together again."""
     joined = x.value.transpose(0, 2, 3, 1).reshape(0, 0, -1)
-    return joined.slice(2, 0, -x.missing) if x.missing else joined
+    return joined.slice(2, 0, -x.behind)
+
+
+def can_be_phased(taps: int, dilation: int) -> bool:
+    """Tell whether `phased_convolution` knows such kernels."""
+    return (taps == 1 or taps + _PHASES - 1 in _POINTS) and dilation % 2 == 1
 
 
 def phased_convolution(
@@ -85,106 +112,106 @@ def phased_convolution(
     """Convolve; the length stays.
 
     Args:
-        weight: (outputs, inputs, taps), an odd number of taps.
-        dilation: An odd number.
+        x: Zeros behind the end.
+        weight: (outputs, inputs, taps); see `can_be_phased`.
     """
     graph, taps = x.value.graph, weight.shape[2]
     if taps == 1:
         added = graph.weight(f"{bias.key}.column", bias.array[:, None])
         mapped = graph.weight(f"{weight.key}.map", weight.array[..., 0]) @ x.value
         return x.holding(mapped + added)
-    scheme = _Scheme(taps)
+    scheme = _Scheme(graph, taps)
+    if dilation == 1:
+        at_points = scheme.at_points(x.value, first=-(taps // 2))
+        return x.holding(scheme.products(at_points, weight, bias))
     # Phase n of the result, as it is made, begins `dilation * n` frames in; so that all
     # reach back to the first frame, some have to begin so many columns earlier.
     _, earlier = _place(dilation * (_PHASES - 1))
-    later = dilation * (scheme.pieces - 1)
-    full = x.value
-    short = full.slice(3, 0, -1) if x.missing else full
+    later = dilation * (-(-scheme.points // _PHASES) - 1)
     rows = []
-    for number in range(scheme.points):
+    for number in range(_PHASES):
         phase, column = _place(dilation * (number - taps // 2))
-        lacks = phase >= _PHASES - x.missing
-        first, more = column - earlier, column + later + lacks
-        rows.append(_row(short if lacks else full, phase, first, more))
-    made = scheme.convolved(graph.concat(1, *rows), weight, bias, dilation)
-    if dilation == 1:
-        return x.holding(made)
+        rows.append(_row(x.value, phase, column - earlier, column + later - _GAP))
+    spread = graph.concat(1, *rows)
+    at_points = scheme.at_points(spread, first=0, dilation=dilation)
+    made = scheme.products(at_points, weight, bias)
     for number in range(_PHASES):
         phase, column = _place(dilation * number)
-        rows[phase] = _row(made, number, earlier - column, -column)
-    return x.holding(graph.concat(1, *rows[:_PHASES]))
+        rows[phase] = _row(made, number, earlier - column, _GAP - column - later)
+    return x.holding(graph.concat(1, *rows))
 
 
 @dataclass(frozen=True, slots=True)
 class _Scheme:
-    """How a kernel of so many taps is multiplied.
+    """The way of kernels of so many taps.
 
     Attributes:
         taps: How many there are.
     """
 
+    graph: Graph
     taps: int
 
     @property
-    def piece(self) -> int:
-        """Taps that are multiplied together."""
-        return self.taps if self.taps <= _LONGEST_PIECE else _PHASES
-
-    @property
-    def pieces(self) -> int:
-        """How many of them make the kernel, the last filled up with zeros."""
-        return -(-self.taps // self.piece)
-
-    @property
     def points(self) -> int:
-        """At how many points."""
-        return _PHASES + self.piece - 1
+        """How many there are."""
+        return _PHASES + self.taps - 1
 
-    def convolved(
-        self, frames: Value, weight: Parameter, bias: Parameter, dilation: int
-    ) -> Value:
-        """Map (batch, points, inputs, columns) to (batch, 4, outputs, columns)."""
-        graph, (outputs, inputs, _) = frames.graph, weight.shape
-        name = f"{self.points}_points"
-        into = graph.constant(self._into_points())
-        at_points = into @ frames.reshape(0, self.points, -1)
-        products = graph.op(
+    def at_points(self, frames: Value, first: int, dilation: int = 1) -> Value:
+        """Map (batch, 4, inputs, columns) to (batch, points, inputs * columns).
+
+        Args:
+            first: The first of the frames that a column of the result is made of.
+            dilation: Columns from one to the next.
+        """
+        lowest, highest = first // _PHASES, (first + self.points - 1) // _PHASES
+        kernel = np.zeros((self.points, _PHASES, highest - lowest + 1), np.float32)
+        for number, column in enumerate(np.linalg.inv(self._powers(self.points))):
+            phase, place = _place(first + number)
+            kernel[:, phase, place - lowest] = column
+        return self.graph.op(
             "Conv",
-            at_points.reshape(0, self.points * inputs, -1),
-            graph.weight(f"{weight.key}.{name}", lambda: self._kernel(weight.array)),
-            graph.weight(f"{bias.key}.{name}", lambda: self._bias(bias.array)),
+            frames.reshape(0, _PHASES, -1),
+            self.graph.constant(kernel),
             attributes={
-                "group": self.points,
-                "kernel_shape": [self.pieces],
+                "kernel_shape": [kernel.shape[2]],
                 "dilations": [dilation],
+                "pads": [-lowest * dilation, highest * dilation],
             },
         )
-        back = graph.constant(self._powers(_PHASES).T.astype(np.float32))
+
+    def products(self, at_points: Value, weight: Parameter, bias: Parameter) -> Value:
+        """Map (batch, points, inputs * columns) to (batch, 4, outputs, columns)."""
+        outputs, inputs, _ = weight.shape
+        name = f"{self.points}_points"
+        products = self.graph.op(
+            "Conv",
+            at_points.reshape(0, self.points * inputs, -1),
+            self.graph.weight(f"{weight.key}.{name}", lambda: self._maps(weight.array)),
+            self.graph.weight(f"{bias.key}.{name}", lambda: self._bias(bias.array)),
+            attributes={"group": self.points, "kernel_shape": [1]},
+        )
+        back = self.graph.constant(self._powers(_PHASES).T.astype(np.float32))
         made = back @ products.reshape(0, self.points, -1)
         return made.reshape(0, _PHASES, outputs, -1)
 
-    def _kernel(self, array: Weights) -> Weights:
-        """Give the taps at every point, (points * outputs, inputs, pieces)."""
-        outputs, inputs, taps = array.shape
-        filled = np.zeros((outputs, inputs, self.pieces * self.piece))
-        filled[..., :taps] = array
-        pieces = filled.reshape(outputs, inputs, self.pieces, self.piece)
-        at_points: NDArray[np.float64] = np.einsum(
-            "pt,oint->poin", self._powers(self.piece), pieces
+    def _maps(self, array: Weights) -> Weights:
+        """Give the map at every point, (points * outputs, inputs, 1)."""
+        kernel = array.astype(np.float64)
+        maps: NDArray[np.float64] = np.einsum(
+            "pt,oit->poi", self._powers(self.taps), kernel
         )
-        return at_points.reshape(-1, inputs, self.pieces).astype(np.float32)
+        return maps.reshape(-1, array.shape[1], 1).astype(np.float32)
 
     def _bias(self, array: Weights) -> Weights:
         """Give what adds up to it in every phase, (points * outputs)."""
         shares, *_ = np.linalg.lstsq(self._powers(_PHASES).T, np.ones(_PHASES))
         return np.outer(shares, array).reshape(-1).astype(np.float32)
 
-    def _into_points(self) -> Weights:
-        return np.linalg.inv(self._powers(self.points)).T.astype(np.float32)
-
     def _powers(self, count: int) -> NDArray[np.float64]:
         """Give the powers of each point from 0, (points, count)."""
-        finite = np.vander(_POINTS[self.points], count, increasing=True)
+        points = sorted({s * p for p in _POINTS[self.points] for s in (1.0, -1.0)})
+        finite = np.vander(points, count, increasing=True)
         return np.concatenate([finite, np.eye(count)[-1:]])
 
 

@@ -7,15 +7,18 @@
 Pitch and source are float32 at every precision, and take 1 % of the time: an error of
 the pitch adds up in the phase, so that the samples drift away from what they should be.
 
-At fp32 the residual blocks, 97 % of all products, work on four phases apart, with half
-of the products. On a Zen 4 processor 4 s of speech (344 frames) take one thread 1.60 s
-rather than the 2.3 s of `Conv`, and two threads, on a half each, 0.83 s.
+At fp32 the residual blocks, 97 % of all products, work on four phases apart, with 39 %
+of the products. On a Zen 4 processor 4 s of speech (344 frames) take one thread 1.44 s
+rather than the 2.3 s of `Conv`, and two threads, on a half each, 0.74 s.
 
 At int8 they multiply integers, and work on (batch, frames, channels); with the other
 convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, one
-1.02 s. What bounds it: at fp32 the convolutions, 65 % of the time, at 48 billion
-products a second on a core, then the way to the points and back, 18 %, and the sine of
-`_Snake`, 10 %; at int8 the products, some 43 %, and the sine, 24 %.
+1.02 s.
+
+What bounds it: at fp32 the products, 55 % of the time, at 43 billion a second on a
+core, since their factors come from beyond its cache; then the way to the points and
+back, 18 %, and the sine of `_Snake`, 11 %. At int8 the products, some 43 %, and the
+sine, 24 %, which ONNX Runtime computes in one thread.
 
 With random weights and a mel of speech, int8 is 1.3 or 2.2 dB from fp32 in log-spectral
 distance, as the weights are drawn; the recorded mel of the tiny model, 0.3 dB. So much
@@ -23,8 +26,10 @@ depends on weights and mel that fp32 is the default. Nearly all of the distance 
 from 8 bits of activations: in 16 bits, as two products, 1.3 dB become 0.2, and 0.62 s
 become 1.00 s, more than fp32 takes.
 
-Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); a polynomial
-for the sine (ten passes over memory, as slow).
+Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); channels last
+(as fast); pieces that fit into the cache (2 % less, but their contexts cost more); a
+polynomial for the sine (ten passes over memory, as slow); what `_Snake` multiplies by,
+moved into the convolutions (1.3 % less).
 
 Source: cosyvoice/hifigan/generator.py HiFTGenerator, ResBlock, SineGen,
 SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
@@ -44,7 +49,12 @@ from cosykit.convert.graph import Graph, Value
 from cosykit.convert.layers.basic import Elu, Layer, LeakyRelu, Linear, Sequential
 from cosykit.convert.layers.convolution import Convolution, Upsampling
 from cosykit.convert.layers.fourier import inverse_transform, short_transform
-from cosykit.convert.layers.phased_convolution import Phases, phases, whole
+from cosykit.convert.layers.phased_convolution import (
+    Phases,
+    can_be_phased,
+    phases,
+    whole,
+)
 from cosykit.convert.module import Module, ModuleList, Parameter
 from cosykit.convert.weight_norm import fold_weight_norm
 from cosykit.spec import Precision
@@ -118,8 +128,8 @@ class _ResidualBlock(Layer):
         for first, second, before, between in zip(
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
-            h = first.of_phases(x.holding(before(x.value)))
-            x = x + second.of_phases(h.holding(between(h.value)))
+            h = first.of_phases(x.holding(before(x.value)).ended())
+            x = x + second.of_phases(h.holding(between(h.value)).ended())
         return x
 
 
@@ -326,8 +336,15 @@ class Vocoder(Module):
     def _in_phases(self, graph: Graph) -> bool:
         """Tell whether residual blocks work on four phases apart."""
         sizes = self.dimensions
-        dilations = chain(*sizes.block_dilations, *sizes.source_dilations)
-        can_be = sizes.rates[0] % 4 == 0 and all(d % 2 for d in dilations)
+        blocks = chain(
+            zip(sizes.block_kernels, sizes.block_dilations, strict=True),
+            zip(sizes.source_kernels, sizes.source_dilations, strict=True),
+        )
+        can_be = sizes.rates[0] % 4 == 0 and all(
+            can_be_phased(kernel, dilation)
+            for kernel, dilations in blocks
+            for dilation in dilations
+        )
         return graph.precision == "fp32" and can_be
 
     def _samples(self, x: Value) -> Value:

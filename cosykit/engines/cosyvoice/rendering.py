@@ -16,7 +16,7 @@ from cosykit.synthesis.flow.chunks import Chunk
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.types import Mel, Samples
 
-# Longer runs of the vocoder cost more a frame: 800 frames 4.5 ms, 400 frames 4.0 ms.
+# Longer runs of the vocoder cost more a frame, and more memory.
 _PIECE_FRAMES = 400
 
 
