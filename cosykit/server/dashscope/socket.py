@@ -164,14 +164,19 @@ class Conversation:
             await self._run(read(message, RunTask))
             return
         about = read(message, AboutTask).payload.input
-        task = self._task_of(header.task_id)
         if header.action == "continue-task":
-            task.take(about)
+            self._task_of(header.task_id).take(about)
         elif about.directive == "cancel":
+            await self._cancel(header.task_id)
+        else:
+            self._task_of(header.task_id).complete()
+
+    async def _cancel(self, task_id: str) -> None:
+        """End a task at once; it may just have ended by itself."""
+        task, speaking = self._task, self._speaking
+        if task and task.task_id == task_id and speaking and not speaking.done():
             await self._stop_speaking()
             await task.tell_end()
-        else:
-            task.complete()
 
     async def _run(self, wanted: RunTask) -> None:
         """Begin a task; one that is under way ends without a word."""

@@ -114,6 +114,9 @@ class BareSocket:
     def finish(self, task_id: str = TASK_ID) -> None:
         self.send("finish-task", task_id=task_id, input={})
 
+    def cancel(self, task_id: str = TASK_ID) -> None:
+        self.send("finish-task", task_id=task_id, input={"directive": "cancel"})
+
     def receive(self, timeout_s: float = PATIENCE_S) -> Told:
         """Take an event, or audio."""
         message = self.connection.recv(timeout=timeout_s)

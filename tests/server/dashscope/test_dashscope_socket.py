@@ -104,6 +104,27 @@ def test_new_task_takes_the_place_of_one_under_way(counting: Running) -> None:
     assert told[told.index(second[0]) :] == second
 
 
+def test_finished_task_can_still_be_cancelled(counting: Running) -> None:
+    with talking(counting) as talk:
+        talk.run(voice="only")
+        talk.say("wait for this.")
+        talk.finish()
+        assert counting.engine.held.wait(PATIENCE_S)
+        talk.cancel()
+        talk.until("task-finished")
+        assert counting.engine.cancelled.get(timeout=PATIENCE_S)
+        counting.engine.gate.set()
+
+
+def test_cancelling_what_has_ended_changes_nothing(talk: BareSocket) -> None:
+    for task_id in (TASK_ID, OTHER_ID):
+        talk.run(task_id)
+        talk.say("do re mi.", task_id)
+        talk.finish(task_id)
+        assert talk.until("task-finished")[-1].task_id == task_id
+        talk.cancel(task_id)
+
+
 def test_client_that_leaves_ends_its_task(counting: Running) -> None:
     with talking(counting) as talk:
         talk.run(voice="only")
