@@ -12,6 +12,7 @@ from cosykit.server.operations import STRICT, Name, SampleRate, field_error
 from cosykit.server.recordings import Seed, Transcript, uploaded
 from cosykit.server.service import AUTO
 from cosykit.types import (
+    PITCH_RANGE,
     SPEED_RANGE,
     TOP_K_RANGE,
     TOP_P_RANGE,
@@ -53,6 +54,7 @@ class Asked(BaseModel):
     sample_rate: SampleRate = 0
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
     volume: float = Field(default=1.0, ge=VOLUME_RANGE[0], le=VOLUME_RANGE[1])
+    pitch: float = Field(default=1.0, ge=PITCH_RANGE[0], le=PITCH_RANGE[1])
     seed: Seed | None = None
     sampling: SamplingFields = SamplingFields()
     instructions: str | None = Field(default=None, max_length=4096)
@@ -72,8 +74,13 @@ class Asked(BaseModel):
             refusal.hint = "See speech.proto for the fields"
             raise refusal from error
 
-    async def request(self, client: Client) -> SpeechRequest:
+    async def request(
+        self, client: Client, start_within_s: float | None = None
+    ) -> SpeechRequest:
         """Say what a client asks for.
+
+        Args:
+            start_within_s: How long it waits at most.
 
         Raises:
             InputError: The recording is no audio.
@@ -88,12 +95,14 @@ class Asked(BaseModel):
             language=self.language,
             speed=self.speed,
             volume=self.volume,
+            pitch=self.pitch,
             instructions=self.instructions,
             prompt=prompt,
             seed=self.seed,
             sampling=Sampling(self.sampling.top_p, self.sampling.top_k),
             client=client.name,
             priority=client.priority,
+            start_within_s=start_within_s,
         )
 
 

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
@@ -13,9 +14,10 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
-from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
+from cosykit.server.discretion import discreet
 from cosykit.server.request_log import REQUEST_ID, safe_id
 from cosykit.server.service import SpeechService
 
@@ -29,6 +31,7 @@ _CODES: Mapping[int, grpc.StatusCode] = MappingProxyType(
         400: grpc.StatusCode.INVALID_ARGUMENT,
         401: grpc.StatusCode.UNAUTHENTICATED,
         404: grpc.StatusCode.NOT_FOUND,
+        408: grpc.StatusCode.ABORTED,
         413: grpc.StatusCode.INVALID_ARGUMENT,
         415: grpc.StatusCode.INVALID_ARGUMENT,
         429: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -38,6 +41,9 @@ _CODES: Mapping[int, grpc.StatusCode] = MappingProxyType(
     }
 )
 """Status codes of gRPC by those of HTTP; all others are INTERNAL."""
+
+_Pairs = tuple[tuple[str, str], ...]
+_NOTHING: _Pairs = ()
 
 
 class UnderWay:
@@ -70,11 +76,13 @@ class Method:
     """A method of the service.
 
     Attributes:
+        guarded: Whether an API key is asked for where keys are configured.
         counted: Whether it counts towards the rates of keys and addresses.
     """
 
     name: str
     answer: Callable[["Call"], Awaitable[None]]
+    guarded: bool = True
     counted: bool = True
 
     def handler(
@@ -108,6 +116,8 @@ class Call:
         self.client = Client("")
         self._method = method
         self._context = context
+        self._silence: asyncio.Timeout | None = None
+        self._patience_s = 0.0
         self._metadata = {
             str(key): value
             for key, value in context.invocation_metadata() or ()
@@ -116,26 +126,30 @@ class Call:
 
     async def run(self) -> None:
         """Answer it; every failure becomes a status."""
-        began, code = time.perf_counter(), grpc.StatusCode.CANCELLED
+        began = time.perf_counter()
+        code, details, about = grpc.StatusCode.CANCELLED, "", _NOTHING
         REQUEST_ID.set(safe_id(self._metadata.get("x-request-id", "")))
         CACHE_CONTROL.set(CacheControl.of(self._metadata.get("cache-control", "")))
         try:
-            self.client = self._admitted()
+            if self._method.guarded:
+                self.client = self._admitted()
             await self._method.answer(self)
             code = grpc.StatusCode.OK
         except CosykitError as error:
             self.service.note_failure(error)
+            error = discreet(error, self.service.settings.models_dir)
             code = _CODES.get(error.http_status, grpc.StatusCode.INTERNAL)
-            await self._context.abort(code, str(error), _about(error))
+            details, about = str(error), _about(error)
         except grpc.aio.BaseError:
             # Nobody is there any more.
             raise
         except Exception:
-            code = grpc.StatusCode.INTERNAL
+            code, details = grpc.StatusCode.INTERNAL, "the server failed unexpectedly"
             _log.exception("the server failed")
-            await self._context.abort(code, "the server failed unexpectedly")
         finally:
             self._note(code, time.perf_counter() - began)
+        if code is not grpc.StatusCode.OK:
+            await self._context.abort(code, details, about)
 
     @property
     def time_left_s(self) -> float | None:
@@ -148,13 +162,33 @@ class Call:
         metadata["x-request-id"] = REQUEST_ID.get()
         await self._context.send_initial_metadata(tuple(metadata.items()))
 
+    @asynccontextmanager
+    async def stirring(self, patience_s: float) -> AsyncGenerator[None]:
+        """Give the call up when nothing is read or written for a time.
+
+        Raises:
+            SilenceError: Nothing was.
+        """
+        try:
+            async with asyncio.timeout(patience_s) as self._silence:
+                self._patience_s = patience_s
+                yield
+        except TimeoutError:
+            raise SilenceError(
+                f"nothing was sent for {patience_s:g} s",
+                hint="Send text while it is written, and finish what is not used",
+            ) from None
+        finally:
+            self._silence = None
+
     async def read(self, kind: type[Request]) -> Request | None:
-        """Wait for the next message; None if there will be none.
+        """Wait for the next message; None if there will be none, or the server closes.
 
         Raises:
             InputError: It is not of this kind.
         """
-        content = await self._context.read()
+        content = await self._read()
+        self._stir()
         if not isinstance(content, bytes):
             return None
         try:
@@ -170,6 +204,7 @@ class Call:
 
         Raises:
             InputError: It does not come in time, or is not of this kind.
+            BusyError: The server closes.
         """
         silence_s = self.service.settings.server.silence_s
         try:
@@ -177,25 +212,45 @@ class Call:
                 message = await self.read(kind)
         except TimeoutError:
             message = None
-        if message is None:
-            raise InputError(
-                f"no {kind.DESCRIPTOR.name} has come",
-                hint=f"Send it within {silence_s:g} s",
-            )
-        return message
+        if message is not None:
+            return message
+        if self.service.closing.is_set():
+            raise closing()
+        raise InputError(
+            f"no {kind.DESCRIPTOR.name} has come",
+            hint=f"Send it within {silence_s:g} s",
+        )
 
     async def write(self, message: Message) -> None:
         """Send a message, as soon as the client takes more.
 
         Raises:
-            BusyError: It takes nothing for so long that it must be gone.
+            SilenceError: It takes nothing for so long that it must be gone.
         """
         patience_s = self.service.settings.engine.timeout_s
         try:
             async with asyncio.timeout(patience_s):
                 await self._context.write(message.SerializeToString())
         except TimeoutError:
-            raise BusyError(f"nothing was taken for {patience_s:g} s") from None
+            raise SilenceError(
+                f"nothing was taken for {patience_s:g} s", hint="Read what is sent"
+            ) from None
+        self._stir()
+
+    def _stir(self) -> None:
+        if self._silence and not self._silence.expired():
+            now = asyncio.get_running_loop().time()
+            self._silence.reschedule(now + self._patience_s)
+
+    async def _read(self) -> object:
+        reading = asyncio.ensure_future(self._context.read())
+        closing = asyncio.ensure_future(self.service.closing.wait())
+        try:
+            await asyncio.wait({reading, closing}, return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() else None
+        finally:
+            reading.cancel()
+            closing.cancel()
 
     def _admitted(self) -> Client:
         scheme, _, shown = self._metadata.get("authorization", "").partition(" ")
@@ -211,7 +266,12 @@ class Call:
         _log.info("%s %s %.0f ms", route, code.name, 1000 * elapsed_s)
 
 
-def _about(error: CosykitError) -> tuple[tuple[str, str], ...]:
+def closing() -> BusyError:
+    """Say that the server closes."""
+    return BusyError("the server is closing", hint="Try again later")
+
+
+def _about(error: CosykitError) -> _Pairs:
     """Tell programs of an error, beside the status."""
     about = {"cosykit-code": error.code}
     if error.param:

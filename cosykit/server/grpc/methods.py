@@ -20,7 +20,7 @@ async def synthesize(call: Call) -> None:
     asked = Asked.of(await call.read_first(messages.SynthesizeRequest))
     settings = call.service.settings
     check_length(asked.text, settings.server.max_text_chars)
-    request = await asked.request(call.client)
+    request = await asked.request(call.client, call.time_left_s)
     out = output_of(asked, settings)
     speech = await start_speech(call.service, request, out, asked.model)
     async with aclosing(speech.pieces()) as pieces:

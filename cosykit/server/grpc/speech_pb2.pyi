@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SynthesizeRequest(_message.Message):
-    __slots__ = ("text", "model", "voice", "language", "format", "sample_rate", "speed", "volume", "seed", "sampling", "instructions", "prompt")
+    __slots__ = ("text", "model", "voice", "language", "format", "sample_rate", "speed", "volume", "pitch", "seed", "sampling", "instructions", "prompt")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     VOICE_FIELD_NUMBER: _ClassVar[int]
@@ -16,6 +16,7 @@ class SynthesizeRequest(_message.Message):
     SAMPLE_RATE_FIELD_NUMBER: _ClassVar[int]
     SPEED_FIELD_NUMBER: _ClassVar[int]
     VOLUME_FIELD_NUMBER: _ClassVar[int]
+    PITCH_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     SAMPLING_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -28,11 +29,12 @@ class SynthesizeRequest(_message.Message):
     sample_rate: int
     speed: float
     volume: float
+    pitch: float
     seed: int
     sampling: Sampling
     instructions: str
     prompt: Prompt
-    def __init__(self, text: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[str] = ..., language: _Optional[str] = ..., format: _Optional[str] = ..., sample_rate: _Optional[int] = ..., speed: _Optional[float] = ..., volume: _Optional[float] = ..., seed: _Optional[int] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., instructions: _Optional[str] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[str] = ..., language: _Optional[str] = ..., format: _Optional[str] = ..., sample_rate: _Optional[int] = ..., speed: _Optional[float] = ..., volume: _Optional[float] = ..., pitch: _Optional[float] = ..., seed: _Optional[int] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., instructions: _Optional[str] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ("top_p", "top_k")

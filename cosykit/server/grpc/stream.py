@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import aclosing
 
 from cosykit.errors import InputError
 from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.grpc.asked import Asked
-from cosykit.server.grpc.call import Call
+from cosykit.server.grpc.call import Call, closing
 from cosykit.server.grpc.methods import chunks_of, output_of
 from cosykit.server.live import (
     EncodedAudio,
@@ -27,29 +26,36 @@ async def stream_tts(call: Call) -> None:
             "the first message has no config", hint="Send an empty one at least"
         )
     asked = Asked.of(first.config)
+    settings = call.service.settings
     manner = await asked.request(call.client)
-    out = output_of(asked, call.service.settings)
-    live = LiveSpeech(call.service, manner, out)
+    live = LiveSpeech(call.service, manner, output_of(asked, settings), asked.model)
     if asked.text:
         live.feed(asked.text)
-    # A failure of either ends the other.
-    tasks = [
-        asyncio.create_task(_listen(call, live)),
-        asyncio.create_task(_speak(call, live)),
-    ]
+    listening = asyncio.create_task(_listen(call, live))
+    speaking = asyncio.create_task(_speak(call, live))
+    tasks = (listening, speaking)
     try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        async with call.stirring(settings.engine.timeout_s):
+            # A failure of either ends the other.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in done:
-            await task
+            task.result()
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+    if not listening.result():
+        raise closing()
 
 
-async def _listen(call: Call, live: LiveSpeech) -> None:
-    """Do what the client asks for, until it asks for no more."""
-    while message := await call.read(messages.StreamRequest):
+async def _listen(call: Call, live: LiveSpeech) -> bool:
+    """Do what the client asks for, until it asks for no more or the server closes.
+
+    Returns:
+        Whether it has asked for all.
+    """
+    is_asked = True
+    while (message := await call.read(messages.StreamRequest)) is not None:
         match message.WhichOneof("action"):
             case "text":
                 live.feed(message.text)
@@ -68,12 +74,16 @@ async def _listen(call: Call, live: LiveSpeech) -> None:
                     "the message has no action",
                     hint="Send text, flush, interrupt or finish",
                 )
+    else:
+        is_asked = not call.service.closing.is_set()
     live.finish()
+    return is_asked
 
 
 async def _speak(call: Call, live: LiveSpeech) -> None:
     """Send what happens, until all is spoken."""
-    async with aclosing(live.events()) as events:
+    async with live.started() as events:
+        await call.begin({"x-cosykit-model": live.model})
         async for event in events:
             for response in _responses(event, live.sample_rate):
                 await call.write(response)

@@ -1,6 +1,8 @@
 """Real servers of gRPC, and clients that know the messages."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+import logging
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 
 import grpc
@@ -59,12 +61,51 @@ class Client:
             metadata=self._metadata,
         )
 
+    def raw(self, method: str) -> "grpc.StreamStreamMultiCallable[bytes, bytes]":
+        """Give a method, by its full name, that takes and gives any messages."""
+        return self.channel.stream_stream(
+            f"/{method}",
+            request_serializer=bytes,
+            response_deserializer=bytes,
+        )
+
     def audio_of(self, text: str, voice: str = "", audio_format: str = "pcm") -> bytes:
         """Speak a text to its end."""
         request = messages.SynthesizeRequest(
             text=text, voice=voice, format=audio_format
         )
         return b"".join(chunk.audio for chunk in self.synthesize(request))
+
+
+def failure(work: Callable[[], object]) -> grpc.Call:
+    """Do what fails, and give how."""
+    with pytest.raises(grpc.RpcError) as caught:
+        work()
+    assert isinstance(caught.value, grpc.Call)
+    return caught.value
+
+
+def trailing(call: grpc.Call) -> dict[str, str]:
+    return {key: str(value) for key, value in call.trailing_metadata() or ()}
+
+
+@contextmanager
+def noted(line: str) -> Iterator[threading.Event]:
+    """Set an event when the server logs a line that begins so."""
+
+    class Waiting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith(line):
+                event.set()
+
+    event, handler = threading.Event(), Waiting()
+    logger = logging.getLogger("cosykit.access")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield event
+    logger.setLevel(level)
+    logger.removeHandler(handler)
 
 
 @contextmanager

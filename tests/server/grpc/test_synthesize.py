@@ -1,6 +1,5 @@
 """`Synthesize` and `ListVoices`: what they answer, refuse and hold back."""
 
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import pairwise
@@ -11,23 +10,19 @@ import pytest
 from cosykit.audio.decode import decode_audio
 from cosykit.audio.formats import AUDIO_FORMATS
 from cosykit.server.grpc import speech_pb2 as messages
+from cosykit.synthesis.waiting import Pace
 from tests.server.conftest import Running, running
-from tests.server.grpc.conftest import Client, connected, grpc_settings
+from tests.server.grpc.conftest import (
+    Client,
+    connected,
+    failure,
+    grpc_settings,
+    noted,
+    trailing,
+)
 from tests.synthesis.counting_engine import PATIENCE_S, RATE
 
 Asked = messages.SynthesizeRequest
-
-
-def failure(work: Callable[[], object]) -> grpc.Call:
-    """Do what fails, and give how."""
-    with pytest.raises(grpc.RpcError) as caught:
-        work()
-    assert isinstance(caught.value, grpc.Call)
-    return caught.value
-
-
-def trailing(call: grpc.Call) -> dict[str, str]:
-    return {key: str(value) for key, value in call.trailing_metadata() or ()}
 
 
 @pytest.mark.parametrize("audio_format", AUDIO_FORMATS)
@@ -150,16 +145,35 @@ def test_client_that_cancels_ends_its_request(count: Client, counted: Running) -
     assert "two" not in counted.engine.spoken
 
 
-def test_request_that_waits_can_be_cancelled(count: Client, counted: Running) -> None:
+def test_request_whose_client_waits_no_longer_leaves_the_queue(
+    count: Client, counted: Running
+) -> None:
     first = count.synthesize(Asked(text="one wait", format="pcm"))
     next(first)
     assert counted.engine.held.wait(PATIENCE_S)
-    call = failure(lambda: list(count.synthesize(Asked(text="two"), timeout_s=0.2)))
-    assert call.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    with noted("gRPC Synthesize") as has_left:
+        call = failure(lambda: list(count.synthesize(Asked(text="two"), timeout_s=0.2)))
+        assert call.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        assert has_left.wait(PATIENCE_S)
+    assert counted.loop.waiting == 0
     counted.engine.gate.set()
     list(first)
-    assert counted.loop.waiting == 0
     assert "two" not in counted.engine.spoken
+
+
+def test_deadline_before_its_turn_is_refused_at_once(
+    count: Client, counted: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = count.synthesize(Asked(text="wait", format="pcm"))
+    assert counted.engine.held.wait(PATIENCE_S)
+    monkeypatch.setattr(Pace, "expected_s", lambda pace, starts, waited_s: 15.0)
+    call = failure(lambda: list(count.synthesize(Asked(text="one"), timeout_s=10)))
+    assert call.code() == grpc.StatusCode.UNAVAILABLE
+    assert "wait longer" in (call.details() or "")
+    patient = count.synthesize(Asked(text="two", format="pcm"), timeout_s=20)
+    counted.engine.gate.set()
+    assert list(held)
+    assert list(patient)
 
 
 def test_deadline_ends_the_request(count: Client, counted: Running) -> None:
