@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 import grpc
@@ -64,13 +65,12 @@ class GrpcPort:
     async def drain(self, grace_s: float) -> None:
         """Refuse newcomers, let the others end within the grace, and close."""
         self._health.close()
-        closing = asyncio.create_task(self._server.stop(grace_s))
-        ending = asyncio.create_task(self._under_way.wait_for_none())
-        await asyncio.wait({closing, ending}, return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
+        # Newcomers are refused by their calls: gRPC would cancel some without a word.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                await self._under_way.wait_for_none()
         # What is left are those who watch the health, and they never leave.
         await self._server.stop(None)
-        await closing
 
     def _options(self) -> list[tuple[str, int]]:
         server = self._service.settings.server

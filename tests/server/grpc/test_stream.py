@@ -85,7 +85,8 @@ def test_text_in_pieces_becomes_one_file(hum: Client, audio_format: str) -> None
         assert len(audio) == 2 * round(duration_s * rates.pop())
     else:
         samples, rate = decode_audio(audio)
-        assert rates == {rate}
+        # Opus is decoded at 48,000 whatever was encoded.
+        assert rates == {rate} or audio_format == "opus"
         assert samples.size / rate == pytest.approx(duration_s, abs=0.1)
 
 

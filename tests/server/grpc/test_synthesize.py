@@ -153,7 +153,11 @@ def test_request_whose_client_waits_no_longer_leaves_the_queue(
     assert counted.engine.held.wait(PATIENCE_S)
     with noted("gRPC Synthesize") as has_left:
         call = failure(lambda: list(count.synthesize(Asked(text="two"), timeout_s=0.2)))
-        assert call.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        # Whichever clock is first.
+        assert call.code() in (
+            grpc.StatusCode.DEADLINE_EXCEEDED,
+            grpc.StatusCode.UNAVAILABLE,
+        )
         assert has_left.wait(PATIENCE_S)
     assert counted.loop.waiting == 0
     counted.engine.gate.set()
