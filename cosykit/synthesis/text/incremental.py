@@ -25,19 +25,22 @@ _SHORTEST = 8 * cost("字")
 # Audio may start with less: a sentence of four, or a clause of eight.
 _FIRST_SENTENCE, _FIRST_CLAUSE = 4 * cost("字"), 8 * cost("字")
 # No pause in so long a text, nor a place between two words: it is cut anywhere.
-_HOPELESS = 4 * LONGEST
+_HOPELESS = 2 * LONGEST
+# How far from the end of a text there may be a pause that the text before had not.
+_LATEST_PAUSE = 8
 # Stands between the characters where a sentence is to end.
 _FLUSH = ""
 
 _NEWLINE = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ASKS = re.compile("[。！？!?….\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Brackets, marks of emphasis and more marks belong to the sentence before them.
-_CLOSING = re.compile("[”’）)」』】》〉*_~`。！？!?….]*")
+_CLOSING_MARKS = "”’）)」』】》〉*_~`。！？!?…."
+_CLOSING = re.compile(f"[{_CLOSING_MARKS}]*")
 _CLAUSE_END = re.compile(
     r"(?:[，；：—]+[”’）)」』】》〉]*|[,;:](?=\s|[^\s!-~]))(?=[\s\S])"
 )
 # `1. Open it` is an item of a list, `a != b` is code.
-_ITEM_NUMBER = re.compile(r"(?:\A|[\n\r])\s*\d{1,3}\.\Z")
+_ITEM_NUMBER = re.compile(r"(?:\A|[\n\r])\s{0,9}\d{1,3}\.\Z")
 _INSIDE_CODE = re.compile("(?<=[!?])[!-~]")
 # A line as long as wrapped prose, and how it ends when the next one goes on.
 _WRAPPED_COLUMNS = 48
@@ -89,7 +92,11 @@ class IncomingText:
         self._unread: deque[Iterator[str]] = deque()
         # What was read since the last end; so much of it was given away early.
         self._text, self._given = "", 0
-        self._cost, self._asks = 0, False
+        self._cost = 0
+        # From where on it is not certain yet which marks end a sentence.
+        self._open_from: int | None = None
+        self._no_end_until = 0
+        self._is_overlong = False
         # Characters of the line before the text.
         self._column = 0
         self._has_begun = False
@@ -143,9 +150,10 @@ class IncomingText:
         return None
 
     def _append(self, character: str) -> None:
+        if self._open_from is None and _ASKS.match(character):
+            self._open_from = len(self._text)
         self._text += character
         self._cost += cost(character)
-        self._asks = self._asks or _ASKS.match(character) is not None
 
     def _cut(self, end: int) -> str:
         sentence, given = self._text[:end], min(self._given, end)
@@ -153,25 +161,44 @@ class IncomingText:
         lines = _NEWLINE.split(sentence)
         self._column = len(lines[-1]) + (self._column if len(lines) == 1 else 0)
         self._text, self._given = rest, self._given - given
-        self._cost, self._asks = cost(rest), _ASKS.search(rest) is not None
+        self._cost, self._open_from = cost(rest), 0 if _ASKS.search(rest) else None
+        self._no_end_until, self._is_overlong = 0, False
         return sentence[given:]
 
     def _end(self) -> int | None:
         """Find the end of a sentence, if one has ended for certain."""
-        if not self._asks and self._cost <= LONGEST:
+        if self._open_from is None and self._cost <= LONGEST:
             return None
         masked = _masked(self._text)
-        for end in self._ends(masked):
-            if self._is_sentence(end, _SHORTEST):
-                return end
-        return _forced_end(masked, self._cost) if self._cost > LONGEST else None
+        if self._open_from is not None:
+            for end in self._ends(masked, self._open_from):
+                if self._is_sentence(end, _SHORTEST):
+                    return end
+                self._no_end_until = end
+            # Nothing is asked twice: 20,000 full stops would take a minute.
+            first = _first_uncertain(masked)
+            if first is not None:
+                first = max(first, self._no_end_until)
+            self._open_from = first
+        return self._forced_end(masked) if self._cost > LONGEST else None
+
+    def _forced_end(self, masked: str) -> int | None:
+        """Find the best place to cut what is too long, without its last character."""
+        last = len(masked) - 1
+        earliest = last - _LATEST_PAUSE if self._is_overlong else last // 2
+        self._is_overlong = True
+        end = pause_near(masked, earliest, last, last, (*PAUSES, _BETWEEN_HAN))
+        if end or self._cost <= _HOPELESS:
+            return end
+        whole = len(masked.rstrip(_MASK)) - 1 if masked.endswith(_MASK) else last
+        return whole or last
 
     def _early_end(self) -> int | None:
         """Find an end to begin with, though it may not be one."""
         if self._cost < _FIRST_SENTENCE:
             return None
         masked = _masked(self._text)
-        for end in self._ends(masked):
+        for end in self._ends(masked, 0):
             if self._is_sentence(end, _FIRST_SENTENCE):
                 return end
         for clause in _CLAUSE_END.finditer(masked):
@@ -183,27 +210,41 @@ class IncomingText:
         sentence = self._text[:end]
         return cost(sentence.strip()) >= least and has_words(sentence)
 
-    def _ends(self, masked: str) -> Iterator[int]:
+    def _ends(self, masked: str, start: int) -> Iterator[int]:
         """Yield the ends of sentences and lines in order."""
         ends = [
             end
-            for end in sentence_ends(masked, _CLOSING)
+            for end in sentence_ends(masked, _CLOSING, start)
             if not (
                 _ITEM_NUMBER.search(masked, 0, end) or _INSIDE_CODE.match(masked, end)
             )
         ]
-        ends += [end.end() for end in _NEWLINE.finditer(masked) if self._is_end(end)]
+        newlines = _NEWLINE.finditer(masked, start)
+        ends += [end.end() for end in newlines if self._is_end(end)]
         yield from sorted(ends)
 
     def _is_end(self, newline: re.Match[str]) -> bool:
         """Tell whether a line does not go on after its break."""
         text, at = newline.string, newline.start()
-        breaks = [before.end() for before in _NEWLINE.finditer(text, 0, at)]
-        columns = at - breaks[-1] if breaks else at + self._column
+        lines = _NEWLINE.split(text[max(0, at - _WRAPPED_COLUMNS) : at])
+        is_first = len(lines) == 1 and at < _WRAPPED_COLUMNS
+        columns = len(lines[-1]) + (self._column if is_first else 0)
         if columns < _WRAPPED_COLUMNS or not _OPEN_LINE_END.match(text, at - 1):
             return True
         following = text[newline.end() : newline.end() + 1]
         return following != "" and not "a" <= following <= "z"
+
+
+def _first_uncertain(masked: str) -> int | None:
+    """Find from where on more text may change what ends a sentence."""
+    known = masked.rstrip()
+    before = known.rstrip(_CLOSING_MARKS + _MASK)
+    if before.endswith('"'):
+        before = before[:-1].rstrip(_CLOSING_MARKS + _MASK)
+    if len(before) < len(known):
+        return max(0, len(before) - 1)
+    newlines = [*_NEWLINE.finditer(masked, len(known))]
+    return newlines[-1].start() if newlines else None
 
 
 def _masked(text: str) -> str:
@@ -215,13 +256,3 @@ def _mask(found: re.Match[str]) -> str:
     whole = found.group()
     hidden = whole if found["open"] is not None else whole.rstrip(".,;:!?'")
     return whole[0] + _MASK * (len(hidden) - 1) + whole[len(hidden) :]
-
-
-def _forced_end(masked: str, length: int) -> int | None:
-    """Find the best place to cut what is too long, without its last character."""
-    last = len(masked) - 1
-    end = pause_near(masked, last // 2, last, last, (*PAUSES, _BETWEEN_HAN))
-    if end or length <= _HOPELESS:
-        return end
-    # Nothing that must stay whole is as long as the text.
-    return len(masked.rstrip(_MASK)) - 1 if masked.endswith(_MASK) else last

@@ -58,7 +58,7 @@ def join_silent(pieces: Iterable[str]) -> list[str]:
 
 
 def sentence_ends(
-    paragraph: str, closing_marks: re.Pattern[str] = _CLOSING
+    paragraph: str, closing_marks: re.Pattern[str] = _CLOSING, start: int = 0
 ) -> Iterator[int]:
     """Yield where sentences end before the paragraph does.
 
@@ -66,9 +66,10 @@ def sentence_ends(
 
     Args:
         closing_marks: What belongs to the sentence that it follows.
+        start: Where to look for the first mark that may end one.
     """
     quotes = position = 0
-    for terminator in _TERMINATOR.finditer(paragraph):
+    for terminator in _TERMINATOR.finditer(paragraph, start):
         quotes += paragraph.count('"', position, terminator.start())
         position = terminator.end()
         closing = closing_marks.match(paragraph, position)
