@@ -4,13 +4,18 @@ import asyncio
 import base64
 import json
 import logging
+import subprocess
+import sys
 import wave
 from collections.abc import Iterator, Mapping
 from io import BytesIO
+from pathlib import Path
 
 import httpx
 import pytest
 
+from cosykit.audio.decode import decode_audio
+from tests.conftest import ROOT
 from tests.server.conftest import Running, running, settings_for
 from tests.server.speaker import connected
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -283,3 +288,12 @@ async def test_metrics_count_connections(tone: Running) -> None:
     line = 'cosykit_requests_total{route="/v1/audio/speech/ws",status="101"}'
     while line not in httpx.get(f"{tone.url}/metrics").text:
         await asyncio.sleep(0)
+
+
+def test_example_speaks_what_is_written(tone: Running, tmp_path: Path) -> None:
+    target = tmp_path / "live.mp3"
+    url = f"ws://127.0.0.1:{tone.port}"
+    command = [sys.executable, str(ROOT / "examples/speak_live.py"), url, str(target)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert ran.stdout.startswith("spoke for "), ran.stderr
+    assert decode_audio(target.read_bytes())[0].size
