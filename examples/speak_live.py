@@ -8,17 +8,20 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from websockets.asyncio.client import connect
 
 
 async def written() -> AsyncIterator[str]:
     """Stand in for the language model: a few characters at a time."""
-    for word in "这是第一句话，它已经在播放了。 And this is the second one.".split(" "):
-        yield word + " "
+    text = "这是第一句话，它已经在播放了。 And this is the second one."
+    for start in range(0, len(text), 4):
+        yield text[start : start + 4]
 
 
 async def main(server: str, path: str) -> None:
+    """Write the audio to a file as it comes."""
     async with connect(f"{server}/v1/audio/speech/ws") as socket:
         await socket.send(json.dumps({"type": "start", "response_format": "mp3"}))
 
@@ -28,7 +31,7 @@ async def main(server: str, path: str) -> None:
             await socket.send(json.dumps({"type": "finish"}))
 
         writing = asyncio.create_task(write())
-        with open(path, "wb") as file:
+        with Path(path).open("wb") as file:
             async for message in socket:
                 if isinstance(message, bytes):
                     file.write(message)
