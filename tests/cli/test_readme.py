@@ -16,7 +16,7 @@ from tests.synthesis.voice.signals import speech
 
 READMES = ("README.md", "README.zh.md")
 # Tested on their own: they run on, measure for long, or ask a hub.
-_ELSEWHERE = {"serve", "bench", "doctor"}
+_ELSEWHERE = {"serve", "bench", "tune", "doctor"}
 
 
 def shown_commands(readme: str) -> list[list[str]]:
