@@ -234,7 +234,9 @@ class ServerSettings(Section):
         default="off", description="TCP port of gRPC; 0 takes any free one"
     )
     wyoming_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
-        default="off", description="TCP port of Wyoming, for Home Assistant"
+        default="off",
+        description="TCP port of Wyoming, for Home Assistant; its clients have no "
+        "keys, so with api_keys it opens on 127.0.0.1 alone",
     )
     api_keys: Annotated[
         tuple[Annotated[ApiKey, BeforeValidator(_api_key)], ...],

@@ -49,6 +49,12 @@ async def _open(service: SpeechService, ports: list[Port]) -> None:
         ports.append(await GrpcPort.open(service, server.grpc_port))
         service.ports["grpc"] = ports[-1].port
         _log.info("gRPC on port %d", ports[-1].port)
+    if server.wyoming_port != "off":
+        from cosykit.server.wyoming.port import WyomingPort
+
+        ports.append(await WyomingPort.open(service, server.wyoming_port))
+        service.ports["wyoming"] = ports[-1].port
+        _log.info("Wyoming on port %d", ports[-1].port)
 
 
 async def _drain(service: SpeechService, ports: Sequence[Port]) -> None:
