@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "synthesis.pipeline",
         "synthesis.job",
         "synthesis.waiting",
+        "synthesis.limits",
         "synthesis.schedule",
         "synthesis.turns",
         "synthesis.lasting",

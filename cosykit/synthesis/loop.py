@@ -17,8 +17,9 @@ from cosykit.config.schema import Auto
 from cosykit.errors import CosykitError, DeadlineError, OutOfMemoryError
 from cosykit.synthesis.job import End, Event, Job
 from cosykit.synthesis.lasting import LastingThreads
+from cosykit.synthesis.limits import Limits, closing
 from cosykit.synthesis.pipeline import Finishing, check_abilities, for_engine
-from cosykit.synthesis.schedule import Limits, Schedule, closing
+from cosykit.synthesis.schedule import Schedule
 from cosykit.synthesis.turns import Turns
 from cosykit.types import AudioChunk, BatchEngine, Engine, Progress, SpeechRequest
 
@@ -60,10 +61,8 @@ class Loop:
         threads = _threads(engine, parallel)
         if self._batch is None:
             batch_size, batch_window_s = max(batch_size, threads), 0.0
-        self._schedule = Schedule(
-            Limits(queue_size, batch_size, start_within_s, batch_window_s),
-            takes_turns=self._batch is None,
-        )
+        self._limits = Limits(queue_size, batch_size, start_within_s, batch_window_s)
+        self._schedule = Schedule(self._limits, takes_turns=self._batch is None)
         work = self._step_all if self._batch else self._take_turns
         self._threads = LastingThreads(
             "cosykit-engine", threads, work, self._begin_anew
@@ -124,7 +123,7 @@ class Loop:
             for_engine(request),
             Finishing(self.engine.sample_rate, request.volume, request.pitch),
             asyncio.get_running_loop(),
-            start_by=came_at + self._schedule.start_within_s(request),
+            start_by=came_at + self._limits.patience_s(request),
             end_by=came_at + self._timeout_s,
         )
         self._schedule.admit(job)

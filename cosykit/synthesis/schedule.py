@@ -9,29 +9,11 @@ lock guards it all.
 import threading
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from cosykit.errors import BusyError
 from cosykit.synthesis.job import Job
+from cosykit.synthesis.limits import Limits, closing
 from cosykit.synthesis.waiting import Pace, WaitingRoom
-from cosykit.types import SpeechRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How many may wait and be spoken, and for how long.
-
-    Attributes:
-        queue_size: Most requests that wait, and most that rest; one more is refused.
-        batch_size: Most requests that run together; one that wakes up may exceed it.
-        start_within_s: Most time that a request waits until it begins.
-        window_s: How long the first of an idle engine waits for company.
-    """
-
-    queue_size: int
-    batch_size: int
-    start_within_s: float
-    window_s: float = 0.0
 
 
 class Schedule:
@@ -72,12 +54,6 @@ class Schedule:
         with self._changed:
             return self._expected_s(len(self._room), time.monotonic())
 
-    def start_within_s(self, request: SpeechRequest) -> float:
-        """Say how long a request may wait until it begins."""
-        own = request.start_within_s
-        most = self._limits.start_within_s
-        return most if own is None else min(own, most)
-
     def admit(self, job: Job) -> None:
         """Let a request wait for its turn.
 
@@ -106,10 +82,11 @@ class Schedule:
     def leave(self, job: Job) -> bool:
         """Let go of a request; tell whether the engine has to be told so."""
         with self._changed:
+            is_new = not job.left and job.name in self._active
             job.left = True
             self._remove(job)
             self._changed.notify_all()
-            return job.name in self._active
+            return is_new
 
     def taken(self, job: Job, duration_s: float) -> None:
         """Note that a listener took audio."""
@@ -284,39 +261,18 @@ class Schedule:
         before = self._room.before(job.request)
         expected_s = self._expected_s(before, now)
         if len(self._room) - self._places() >= self._limits.queue_size:
-            raise BusyError(
-                f"{self._limits.queue_size} requests are waiting already",
-                hint="Try again later, or raise engine.queue_size",
-                retry_after_s=self._retry_after_s(expected_s),
-            )
+            raise self._limits.full(self._pace.expected_s(1, 0.0), expected_s)
         # Whoever is next may try: without a start now and then the pace would never be
         # measured anew. A client that is in a hurry is better off if it knows.
         may_try = not before and job.request.start_within_s is None
-        if expected_s > self.start_within_s(job.request) and not may_try:
+        if expected_s > self._limits.patience_s(job.request) and not may_try:
             raise self._cannot_start(job, "cannot", expected_s)
 
     def _cannot_start(self, job: Job, verb: str, expected_s: float) -> BusyError:
-        within_s = self.start_within_s(job.request)
-        is_in_a_hurry = within_s < self._limits.start_within_s
-        way = "wait longer" if is_in_a_hurry else "raise engine.start_within_s"
-        return BusyError(
-            f"the request {verb} start within {round(within_s, 2):g} s: the wait is "
-            f"about {expected_s:.0f} s",
-            hint=f"Try again later, or {way}",
-            retry_after_s=self._retry_after_s(expected_s),
-        )
-
-    def _retry_after_s(self, expected_s: float) -> float:
-        """Say after what time a new attempt would begin in time."""
         one_start_s = self._pace.expected_s(1, 0.0)
-        return max(1.0, one_start_s, expected_s - self._limits.start_within_s)
+        return self._limits.too_slow(job.request, verb, one_start_s, expected_s)
 
 
 def _is_free(job: Job, resting: Collection[str]) -> bool:
     """Tell whether there is something to do for a request that nobody does."""
     return not job.in_hand and (job.left or job.name not in resting)
-
-
-def closing() -> BusyError:
-    """Say that nobody is let in any more."""
-    return BusyError("the server is closing", hint="Try again later")

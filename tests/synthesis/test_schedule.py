@@ -8,8 +8,9 @@ import pytest
 from cosykit.errors import BusyError
 from cosykit.synthesis import schedule as schedule_module
 from cosykit.synthesis.job import Job
+from cosykit.synthesis.limits import Limits
 from cosykit.synthesis.pipeline import Finishing
-from cosykit.synthesis.schedule import Limits, Schedule
+from cosykit.synthesis.schedule import Schedule
 from cosykit.types import SpeechRequest
 
 
