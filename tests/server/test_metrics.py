@@ -1,10 +1,15 @@
 from types import SimpleNamespace
 
+import pytest
+
 from cosykit.config.schema import Settings
+from cosykit.engines.synthesizer import Synthesizer
+from cosykit.errors import CosykitError
 from cosykit.server.exchange import Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.service import SpeechService
-from cosykit.types import Counting
+from cosykit.types import Counting, Progress, SpeechRequest
+from tests.synthesis.counting_engine import CountingEngine
 
 
 def test_count_of_something_else_is_a_counter() -> None:
@@ -24,3 +29,23 @@ def test_runaways_of_the_engine_in_use_are_told() -> None:
     loop = SimpleNamespace(engine=engine, waiting=0, active=0, expected_wait_s=0.0)
     service.configured.exchange.put(Serving(loop))  # type: ignore[arg-type]
     assert "cosykit_runaways_total 2.0" in service.metrics.page().decode()
+
+
+async def test_thread_that_died_is_counted() -> None:
+    class Dying(CountingEngine):
+        def begin(self, request: SpeechRequest) -> None:
+            self.request = request
+
+        def step(self, resting: object = ()) -> object:
+            dies = self.request.text == "die"
+            return None if dies else [Progress(self.request.request_id, None)]
+
+    service = SpeechService(Settings())
+    loop = service._loader.loop_of(Synthesizer(Dying()))
+    with pytest.raises(CosykitError, match="failed unexpectedly"):
+        [chunk async for chunk in loop.stream(SpeechRequest("die"))]
+    assert [chunk async for chunk in loop.stream(SpeechRequest("live"))] == []
+    await loop.close()
+    page = service.metrics.page().decode()
+    assert "cosykit_engine_restarts_total 1.0" in page
+    assert "cosykit_expected_wait_seconds 0.0" in page
