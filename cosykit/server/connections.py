@@ -12,8 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 # Beyond 64 Ki a crowd fills memory rather than the table of files, and old programs
 # walk through the whole table.
 _MOST_FILES = 1 << 16
-# Files of models and voices, encoders, child processes, and what waits to be accepted.
-_RESERVED_FILES = 256
+_MOST_AT_ONCE = 2048
 
 
 def allow_many_files() -> None:
@@ -27,9 +26,21 @@ def allow_many_files() -> None:
 
 
 def most_connections() -> int:
-    """Say how many connections may be open without anything else being short."""
+    """Say how many connections may be open.
+
+    An eighth of the files is for models, voices and encoders.
+    """
+    return _files() * 3 // 4
+
+
+def most_at_once() -> int:
+    """Say how many connections may come before the first of them can be closed."""
+    return min(_files() // 8, _MOST_AT_ONCE)
+
+
+def _files() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _MOST_FILES if soft == resource.RLIM_INFINITY else soft - _RESERVED_FILES
+    return _MOST_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 class Connection(H11Protocol):

@@ -15,7 +15,7 @@ from cosykit.engines.synthesizer import Synthesizer
 from cosykit.runtime.arenas import share_arenas
 from cosykit.runtime.wheel import check_wheels
 from cosykit.server.app import create_app
-from cosykit.server.connections import Connection, allow_many_files
+from cosykit.server.connections import Connection, allow_many_files, most_at_once
 from cosykit.server.listener import listen
 from cosykit.server.logs import configure_logging
 from cosykit.server.service import SpeechService
@@ -105,6 +105,7 @@ def create_server(service: SpeechService) -> uvicorn.Server:
             proxy_headers=bool(proxies),
             forwarded_allow_ips="*" if "*" in proxies else list(proxies),
             http=Connection,
+            backlog=most_at_once(),
             timeout_keep_alive=math.ceil(server.silence_s),
             ws=SocketConnection,
             ws_max_size=server.max_body_mb << 20,
