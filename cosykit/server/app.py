@@ -25,6 +25,7 @@ from cosykit.server.operations import Operation
 from cosykit.server.ports import further_ports
 from cosykit.server.request_log import RequestLog
 from cosykit.server.service import SpeechService
+from cosykit.server.websocket_messages import CONVERSATION
 from cosykit.server.websocket_speech import PATH as SPEECH_PATH
 from cosykit.server.websocket_speech import speak as speak_live
 
@@ -123,7 +124,7 @@ def _socket_endpoint(
 
 
 def _page_routes() -> list[Route]:
-    document = openapi_document(OPERATIONS)
+    document = openapi_document(OPERATIONS, {SPEECH_PATH: CONVERSATION})
 
     async def describe(request: Request) -> Response:
         return JSONResponse(document)

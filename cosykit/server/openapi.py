@@ -1,7 +1,8 @@
 """The OpenAPI document, written from the models that validate."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -19,7 +20,23 @@ _RETRY_AFTER: JsonObject = {
 }
 
 
-def openapi_document(operations: Sequence[Operation]) -> JsonObject:
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is said over a WebSocket of a path; OpenAPI itself knows of none.
+
+    Attributes:
+        client: The messages of a client, JSON in text frames.
+        server: Those of the server; audio is in binary frames.
+    """
+
+    summary: str
+    client: Sequence[type[BaseModel]]
+    server: Sequence[type[BaseModel]]
+
+
+def openapi_document(
+    operations: Sequence[Operation], conversations: Mapping[str, Conversation]
+) -> JsonObject:
     """Describe the routes in OpenAPI 3.1."""
     models = {
         model
@@ -27,6 +44,8 @@ def openapi_document(operations: Sequence[Operation]) -> JsonObject:
         for model in (op.body, op.answer, op.failure)
         if model is not None
     }
+    for conversation in conversations.values():
+        models.update(conversation.client, conversation.server)
     ordered = sorted(models, key=lambda model: model.__name__)
     _, schemas = models_json_schema(
         [(model, "validation") for model in ordered],
@@ -40,6 +59,14 @@ def openapi_document(operations: Sequence[Operation]) -> JsonObject:
         "openapi": "3.1.0",
         "info": {"title": "CosyKit", "version": __version__},
         "paths": paths,
+        "x-websockets": {
+            path: {
+                "summary": conversation.summary,
+                "client": [_reference(model) for model in conversation.client],
+                "server": [_reference(model) for model in conversation.server],
+            }
+            for path, conversation in conversations.items()
+        },
         "components": {
             "schemas": schemas["$defs"],
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},

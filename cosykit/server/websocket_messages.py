@@ -10,6 +10,7 @@ from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
 from cosykit.server import live
 from cosykit.server.admission import Client
+from cosykit.server.openapi import Conversation
 from cosykit.server.operations import STRICT, ModelName, Name, SampleRate, validated
 from cosykit.server.recordings import CloningFields
 from cosykit.types import (
@@ -197,6 +198,13 @@ class Failed(BaseModel):
 
 
 ServerMessage = Started | SentenceBegin | SentenceEnd | Interrupted | Finished | Failed
+
+CONVERSATION = Conversation(
+    "Speak a text while it is written",
+    client=(Start, Text, Flush, Interrupt, Finish),
+    server=(Started, SentenceBegin, SentenceEnd, Interrupted, Finished, Failed),
+)
+"""All of it, for the documentation."""
 
 
 def told(event: live.LiveEvent) -> ServerMessage | bytes:

@@ -297,3 +297,13 @@ def test_example_speaks_what_is_written(tone: Running, tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert ran.stdout.startswith("spoke for "), ran.stderr
     assert decode_audio(target.read_bytes())[0].size
+
+
+def test_messages_are_documented(tone: Running) -> None:
+    document = httpx.get(f"{tone.url}/openapi.json").json()
+    said = document["x-websockets"]["/v1/audio/speech/ws"]
+    names = [each["$ref"].rpartition("/")[2] for each in said["client"]]
+    schemas = document["components"]["schemas"]
+    kinds = [schemas[name]["properties"]["type"]["const"] for name in names]
+    assert kinds == ["start", "text", "flush", "interrupt", "finish"]
+    assert len(said["server"]) == 6
