@@ -203,10 +203,14 @@ def test_encoder_is_opened_off_the_event_loop(
             *,
             input_rate: int,
             sample_rate: int | None = None,
+            opus_bit_rate: int | None = None,
         ) -> None:
             threads.add(threading.current_thread().name)
             super().__init__(
-                audio_format, input_rate=input_rate, sample_rate=sample_rate
+                audio_format,
+                input_rate=input_rate,
+                sample_rate=sample_rate,
+                opus_bit_rate=opus_bit_rate,
             )
 
     monkeypatch.setattr(speech_module, "Encoder", WatchedEncoder)
