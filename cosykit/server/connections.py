@@ -66,7 +66,11 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take a part of a request."""
         super().data_received(data)
-        self._wait()
+        if self.transport.get_protocol() is self:
+            self._wait()
+        else:
+            # It has become a WebSocket; the timer would hold what is left of it, 8 KB.
+            self._stop_waiting()
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
@@ -77,6 +81,9 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
         self._due = math.inf
         if self._timer:
             self._timer.cancel()
@@ -92,8 +99,6 @@ class Connection(H11Protocol):
             self._timer = self.loop.call_at(self._due, self._look_again)
 
     def _missing(self) -> Literal["head", "body"] | None:
-        if self.transport.get_protocol() is not self:
-            return None  # it has become a WebSocket
         if self.cycle is None or self.cycle.response_complete:
             return "head"
         return "body" if self.conn.their_state is h11.SEND_BODY else None
