@@ -10,8 +10,9 @@ Each request is reported twice, at its first byte of audio and at its last. A re
 
 import time
 
-from cosykit.ops.load.texts import short_texts
 from locust import HttpUser, events, task
+
+from cosykit.ops.load.texts import short_texts
 
 TEXTS = short_texts()
 
