@@ -32,6 +32,8 @@ from cosykit.types import Language
         ("longanyang", "zh", "zm_yunxi"),
         ("LongCheng_v3.5", "en", "am_michael"),
         ("loongstella", "ja", "jf_alpha"),
+        ("中文女", "zh", "zf_xiaoxiao"),
+        ("英文男", "en", "am_michael"),
     ],
 )
 def test_voice_is_found(name: str | None, language: Language, expected: str) -> None:

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from cosykit.errors import NotFoundError
 from cosykit.synthesis.voice.hosted_names import hosted_gender
+from cosykit.synthesis.voice.official_names import official_gender
 from cosykit.synthesis.voice.openai_names import openai_gender
 from cosykit.types import Language, Voice
 
@@ -13,8 +14,8 @@ def find_voice(voices: Sequence[Voice], name: str | None, language: Language) ->
     """Pick a voice by id, display name or alias, letter case aside.
 
     An alias that several voices share goes to the one that speaks the language best,
-    as does no name at all. So does a name of Alibaba's or OpenAI's that none of ours has, to
-    one of its gender where there is one.
+    as does no name at all. So does a name of Alibaba's, OpenAI's or the official
+    models' that none of ours has, to one of its gender where there is one.
 
     Args:
         voices: In order of preference.
@@ -40,7 +41,7 @@ def find_voice(voices: Sequence[Voice], name: str | None, language: Language) ->
         for voice in voices
         if wanted in (alias.casefold() for alias in voice.aliases)
     ]
-    gender = hosted_gender(wanted) or openai_gender(wanted)
+    gender = hosted_gender(wanted) or openai_gender(wanted) or official_gender(wanted)
     if gender and not sharing:
         sharing = [voice for voice in voices if voice.gender == gender] or list(voices)
     if sharing:
