@@ -101,7 +101,7 @@ def test_json_lines_bear_the_id_of_their_request_in_every_thread(
     }
     traces = [line["exception"] for line in lines if "exception" in line]
     assert len(traces) == 2
-    assert "in _advance" in traces[0]
+    assert "in _speak" in traces[0]
     assert traces[0].endswith("\nZeroDivisionError")
     assert lines[-1]["message"].startswith("a line\nof two")
 
