@@ -16,8 +16,8 @@ from cosykit.synthesis.flow.chunks import Chunk
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.types import Mel, Samples
 
-# Longer runs of the vocoder cost more a frame, and more memory.
-_PIECE_FRAMES = 400
+# Longer runs of the vocoder take more memory, and no less time a frame.
+_PIECE_FRAMES = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
