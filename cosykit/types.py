@@ -371,7 +371,7 @@ class Repeatable(Protocol):
     """
 
     def identity(self, request: SpeechRequest) -> bytes:
-        """Digest all that shapes the audio of a request: the model, the voice, the text.
+        """Digest all that shapes the audio of a request: model, voice, text and so on.
 
         Two requests without a seed, of an engine that samples, are alike too.
 
