@@ -38,7 +38,6 @@ class Health:
         """What can be asked."""
         return (
             Method("Check", self._check, guarded=False),
-            Method("List", self._list, guarded=False),
             Method("Watch", self._watch, guarded=False),
         )
 
@@ -50,11 +49,6 @@ class Health:
                 hint="Leave the name out to ask about the whole server",
             )
         await call.write(_Status(status=self._status()))
-
-    async def _list(self, call: Call) -> None:
-        await call.read_first(messages.HealthListRequest)
-        statuses = {name: _Status(status=self._status()) for name in self._names}
-        await call.write(messages.HealthListResponse(statuses=statuses))
 
     async def _watch(self, call: Call) -> None:
         request = await call.read_first(messages.HealthCheckRequest)

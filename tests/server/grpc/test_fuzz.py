@@ -16,7 +16,6 @@ METHODS = (
     "cosykit.v1.Speech/StreamTTS",
     "cosykit.v1.Speech/ListVoices",
     "grpc.health.v1.Health/Check",
-    "grpc.health.v1.Health/List",
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 )
 Code = grpc.StatusCode
