@@ -17,7 +17,7 @@ from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.types import Mel, Samples
 
 # Longer runs of the vocoder take more memory, and no less time a frame.
-_PIECE_FRAMES = 200
+_PIECE_FRAMES = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False)
