@@ -156,11 +156,13 @@ class ResourceError(CosykitError, OSError):
 class OutOfMemoryError(ResourceError):
     """A request needs more memory than there is now; others may need less."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "there is not enough memory to speak this now",
-            hint="Try again later, send less text, or lower engine.batch_size",
-        )
+    def __init__(
+        self,
+        message: str = "there is not enough memory to speak this now",
+        *,
+        hint: str = "Try again later, send less text, or lower engine.batch_size",
+    ) -> None:
+        super().__init__(message, hint=hint)
 
 
 class BusyError(CosykitError):

@@ -94,3 +94,5 @@ def named_fault(
     """Have the summary know which fault a test shows."""
     if fault := request.node.get_closest_marker("fault"):
         record_property("fault", fault.args[0])
+        # Some know theirs only when they have seen it, and record it later.
+        record_property("outcome", fault.kwargs.get("outcome", ""))

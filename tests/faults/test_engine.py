@@ -51,7 +51,7 @@ def test_request_that_gets_no_memory_ends_alone(
         server.process.rlimit(resource.RLIMIT_AS, (limit, limit))
         other = clients.submit(server.speak, "slow " * 40)
         hungry = server.speak("hungry")
-        assert hungry.status_code == 503
+        assert hungry.status_code == 503, hungry.text
         assert other.result().status_code == 200
         assert len(other.result().content) == 40 * 24_000
         assert server.speak("hello").status_code == 200

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from cosykit.errors import BusyError, ModelLoadError
+from cosykit.errors import (
+    BusyError,
+    ComputationError,
+    CosykitError,
+    InputError,
+    ModelLoadError,
+    OutOfMemoryError,
+)
 from cosykit.server.discretion import discreet, without_folders
 
 MODELS = Path("/srv/my voices/models")
@@ -34,3 +41,19 @@ def test_error_is_copied_and_stays_of_its_kind() -> None:
     busy = discreet(BusyError("no", hint="yes", retry_after_s=7), MODELS)
     assert isinstance(busy, BusyError)
     assert busy.retry_after_s == 7
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutOfMemoryError(),
+        ComputationError("the vocoder"),
+        BusyError("much to do", hint="Wait", retry_after_s=7),
+        InputError("no", hint="yes", param="voice"),
+    ],
+)
+def test_every_kind_of_error_is_told(error: CosykitError, tmp_path: Path) -> None:
+    told = discreet(error, tmp_path)
+    assert told is not error
+    assert vars(told) == vars(error)
+    assert type(told) is type(error)

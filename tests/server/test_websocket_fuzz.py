@@ -81,6 +81,10 @@ messages = st.one_of(
 )
 
 
+@pytest.mark.fault(
+    "messages on the WebSocket are fuzzed",
+    outcome="an error event or a proper close, and nothing in the log",
+)
 @settings(
     max_examples=60,
     deadline=None,

@@ -399,7 +399,9 @@ messages = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.fault("messages are fuzzed over DashScope's WebSocket")
+@pytest.mark.fault(
+    "messages of DashScope are fuzzed", outcome="the task ends, or the socket does"
+)
 @settings(max_examples=60, deadline=None)
 @given(st.lists(messages.map(json.dumps) | st.text() | st.binary(), max_size=5))
 def test_whatever_is_sent_is_answered_or_closed(

@@ -65,6 +65,7 @@ def status_of(client: Client, method: str, sent: list[bytes]) -> grpc.StatusCode
     return call.code()
 
 
+@pytest.mark.fault("bytes on gRPC's methods are fuzzed", outcome="a status, always")
 @pytest.mark.parametrize("method", METHODS)
 @fuzzed
 @given(sent=st.lists(st.binary(max_size=200), max_size=3))
@@ -74,6 +75,7 @@ def test_random_bytes_end_with_a_status(
     assert status_of(hum, method, sent) != Code.DEADLINE_EXCEEDED
 
 
+@pytest.mark.fault("requests of gRPC are fuzzed", outcome="spoken or refused")
 @fuzzed
 @given(message=asked)
 def test_random_requests_are_spoken_or_refused(
@@ -84,6 +86,7 @@ def test_random_requests_are_spoken_or_refused(
     assert code in {Code.OK, *REFUSALS}
 
 
+@pytest.mark.fault("streams of gRPC are fuzzed", outcome="spoken or refused")
 @fuzzed
 @given(stream=st.lists(actions, max_size=6))
 def test_random_streams_are_spoken_or_refused(

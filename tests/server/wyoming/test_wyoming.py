@@ -286,6 +286,7 @@ lines = st.lists(events.map(lambda event: json.dumps(event).encode() + b"\n")).m
 )
 
 
+@pytest.mark.fault("lines of Wyoming are fuzzed", outcome="the next client is answered")
 async def test_random_bytes_do_no_harm() -> None:
     async with serving(silence_s=0.5) as service:
         loop = asyncio.get_running_loop()
