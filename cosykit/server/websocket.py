@@ -1,11 +1,12 @@
 """WebSockets of every protocol: whom they are open to, and how they end."""
 
-from asyncio import BaseTransport
+from asyncio import BaseTransport, Task, TimerHandle
 from base64 import urlsafe_b64decode
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import (
     WebSocketsSansIOProtocol,
 )
@@ -37,6 +38,7 @@ _CLOSE_CODES: tuple[tuple[type[CosykitError], CloseCode], ...] = (
     (RateLimitError, CloseCode.TRY_AGAIN_LATER),
     (BusyError, CloseCode.TRY_AGAIN_LATER),
 )
+_NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 _PORTS = MappingProxyType({"http": 80, "https": 443})
 
 PROTOCOL = "cosykit"
@@ -48,14 +50,47 @@ class SocketConnection(WebSocketsSansIOProtocol):
     """A WebSocket whose application may still speak when the server closes.
 
     The application hears of it as of a client that leaves with code 1012, and may go on
-    sending.
+    sending. A client has uvicorn's `timeout_keep_alive` to take what was sent last.
     """
+
+    _timer: TimerHandle | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Begin."""
         # Its lines of debugging hold keys and texts.
         self.conn.debug = False
         super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        if self._timer:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of the handshake or of messages."""
+        super().data_received(data)
+        if self.conn.handshake_exc and not self.handshake_initiated:
+            # It has a body, or too many headers. uvicorn would hold it for ever, and
+            # fail to shut down.
+            self.handshake_complete = self.close_sent = True
+            told = b"".join(self.conn.data_to_send())
+            self.transport.write(told or _NO_HANDSHAKE)
+            self.transport.close()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send what the application says."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            # uvicorn would miss the handshake, and log an error.
+            self.handshake_complete = self.close_sent
+
+    def on_task_complete(self, task: Task[None]) -> None:
+        """Let go of a client that takes nothing, once its application has ended."""
+        super().on_task_complete(task)
+        if not self.disconnected:
+            patience_s = self.config.timeout_keep_alive
+            self._timer = self.loop.call_later(patience_s, self.transport.abort)
 
     def shutdown(self) -> None:
         """Say that the server closes."""

@@ -1,0 +1,130 @@
+"""WebSockets as no client library would open or leave them."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from cosykit.server.websocket_speech import PATH
+from tests.server.conftest import Running, running, settings_for
+from tests.server.wire import Wire, wired
+
+SILENCE_S = 1
+HANDSHAKE = (
+    "Host: test",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+)
+
+
+@pytest.fixture(scope="module")
+def impatient(plugins: None) -> Iterator[Running]:
+    """A server that holds nothing for long; what it sends fills up at once."""
+    limits = {"silence_s": SILENCE_S}
+    settings = settings_for("tone", server=limits, engine={"timeout_s": 2})
+    with running(settings, send_buffer=4096) as server:
+        yield server
+
+
+def handshake(*headers: str, method: str = "GET", path: str = PATH) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", *HANDSHAKE, *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+def frame(message: object) -> bytes:
+    """Write a text frame that its mask leaves as it is."""
+    content = json.dumps(message).encode()
+    return b"\x81\xfe" + len(content).to_bytes(2) + bytes(4) + content
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (handshake("Content-Length: 3") + b"abc", 400),
+        (handshake("Content-Length: 3", method="POST") + b"abc", 400),
+        (handshake("Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
+        (handshake(*(f"X-{number}: x" for number in range(200))), 431),
+    ],
+)
+def test_what_is_no_handshake_is_refused_and_not_held(
+    impatient: Running, sent: bytes, status: int
+) -> None:
+    with wired(impatient.port) as wire:
+        wire.send(sent)
+        assert wire.read_rest().startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_server_stops_under_what_is_no_handshake(
+    plugins: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(settings_for("tone")) as server, wired(server.port) as wire:
+        wire.send(handshake("Content-Length: 3") + b"abc")
+        wire.read_until(b"\r\n\r\n")
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize(
+    ("path", "messages"),
+    [
+        (
+            PATH,
+            [
+                {"type": "start", "response_format": "pcm"},
+                {"type": "text", "text": "hum " * 1000},
+                {"type": "finish"},
+            ],
+        ),
+        (
+            "/api-ws/v1/inference",
+            [
+                {
+                    "header": {"action": "run-task", "task_id": "1"},
+                    "payload": {
+                        "model": "cosyvoice-v2",
+                        "input": {"text": "hum " * 1000},
+                        "parameters": {"format": "pcm"},
+                    },
+                },
+                {
+                    "header": {"action": "finish-task", "task_id": "1"},
+                    "payload": {"input": {}},
+                },
+            ],
+        ),
+    ],
+)
+def test_client_that_takes_nothing_is_let_go_of(
+    impatient: Running, path: str, messages: list[object]
+) -> None:
+    with wired(impatient.port, receive_buffer=4096) as wire:
+        wire.send(handshake(path=path))
+        wire.read_until(b"\r\n\r\n")
+        for message in messages:
+            wire.send(frame(message))
+        wait_until_let_go_of(wire)
+
+
+def wait_until_let_go_of(wire: Wire) -> None:
+    """Send until nobody is there any more."""
+    began = time.monotonic()
+    ping = b"\x89\x80" + bytes(4)
+    while time.monotonic() - began < 20:
+        try:
+            wire.send(ping)
+        except ConnectionError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the server holds on to it")
+
+
+def test_refused_client_leaves_no_error_in_the_log(
+    plugins: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = settings_for("tone", server={"api_keys": ["secret"]})
+    with running(settings) as server, wired(server.port) as wire:
+        wire.send(handshake(path="/api-ws/v1/inference"))
+        assert wire.read_rest().startswith(b"HTTP/1.1 401 ")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
