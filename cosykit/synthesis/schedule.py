@@ -64,7 +64,7 @@ class Schedule:
             if self._closing:
                 raise closing()
             now = time.monotonic()
-            self._check_fits(job, now)
+            self._make_fit(job, now)
             self._room.add(job)
             if self._stuck_since is None and len(self._room) > self._free():
                 self._stuck_since = now
@@ -257,16 +257,28 @@ class Schedule:
         stuck_s = now - self._stuck_since if self._stuck_since is not None else 0.0
         return self._pace.expected_s(starts, stuck_s)
 
-    def _check_fits(self, job: Job, now: float) -> None:
+    def _make_fit(self, job: Job, now: float) -> None:
+        """See that there is room for a newcomer.
+
+        Where the queue is full, the last one leaves it for whoever comes before it:
+        neither a client that asks for much nor low priority keeps others out.
+        """
         before = self._room.before(job.request)
         expected_s = self._expected_s(before, now)
-        if len(self._room) - self._places() >= self._limits.queue_size:
-            raise self._limits.full(self._pace.expected_s(1, 0.0), expected_s)
+        is_full = len(self._room) - self._places() >= self._limits.queue_size
+        if is_full and before == len(self._room):
+            raise self._full(expected_s)
         # Whoever is next may try: without a start now and then the pace would never be
         # measured anew. A client that is in a hurry is better off if it knows.
         may_try = not before and job.request.start_within_s is None
         if expected_s > self._limits.patience_s(job.request) and not may_try:
             raise self._cannot_start(job, "cannot", expected_s)
+        if is_full:
+            last = self._room.pop_last()
+            last.post(self._full(self._expected_s(len(self._room), now)))
+
+    def _full(self, expected_s: float) -> BusyError:
+        return self._limits.full(self._pace.expected_s(1, 0.0), expected_s)
 
     def _cannot_start(self, job: Job, verb: str, expected_s: float) -> BusyError:
         one_start_s = self._pace.expected_s(1, 0.0)

@@ -152,6 +152,28 @@ def test_full_queue_tells_when_to_come_again(
     assert caught.value.retry_after_s == pytest.approx(4.0)
 
 
+def test_full_queue_has_room_for_whoever_comes_before_the_last(
+    listener: asyncio.AbstractEventLoop, clock: Clock
+) -> None:
+    desk = Desk(listener, clock, queue_size=3)
+    desk.crowd(1, "many")
+    kept, *refused = [desk.come("many") for _ in range(3)]
+    polite, urgent = desk.come("polite"), desk.come("urgent", priority=1)
+    with pytest.raises(BusyError, match="3 requests are waiting"):
+        desk.come("many")
+    with pytest.raises(BusyError, match="3 requests are waiting"):
+        desk.come("unimportant", priority=-1)
+    listener.call_soon(listener.stop)
+    listener.run_forever()
+    for job in refused:
+        assert isinstance(job.outbox.get_nowait(), BusyError)
+    for job in (kept, polite, urgent):
+        assert job.outbox.empty()
+    assert desk.schedule.waiting == 3
+    desk.serve(1, each_s=1.0)
+    assert urgent.has_begun
+
+
 def test_who_is_ahead_of_its_listener_rests_while_others_wait(
     desk: Desk, clock: Clock
 ) -> None:
