@@ -9,15 +9,23 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from uuid import uuid4
 
 from cosykit.audio.formats import checked_rate, media_type, rate_for
 from cosykit.errors import BusyError, DeadlineError, InputError, NothingToSpeakError
 from cosykit.server.beside import in_thread
+from cosykit.server.live_events import (
+    EncodedAudio,
+    Interrupted,
+    LiveEvent,
+    SentenceBegan,
+    SentenceEnded,
+)
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.server.speech import Output, measure, open_encoder
+from cosykit.server.stretch import Said, Stretch
 from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import check_abilities
 from cosykit.synthesis.text.incremental import IncomingText
@@ -28,57 +36,8 @@ from cosykit.types import AudioChunk, Engine, Language, SpeechRequest
 
 # In texts of server.max_text_chars: 204,800 characters of its default.
 _MOST_WAITING = 50
-# Speech that waits for a slow listener; behind it, the engine's own limit holds.
-_AHEAD_S = 10.0
 # Between two attempts to have the next sentence spoken.
 _RETRY_S = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceBegan:
-    """The audio that follows is of this sentence.
-
-    Attributes:
-        index: Of the sentence in the stream, from 0.
-        text: As it was fed, with the spaces around it.
-    """
-
-    index: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedAudio:
-    """The next bytes of the stream; joined they are one valid file."""
-
-    piece: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceEnded:
-    """All samples of a sentence have gone into the encoder.
-
-    Attributes:
-        duration_s: Length of its speech.
-    """
-
-    index: int
-    text: str
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupted:
-    """Nothing that was fed before the interruption is heard from here on.
-
-    The encoded stream is broken off; what follows is a new one.
-    """
-
-
-LiveEvent = SentenceBegan | EncodedAudio | SentenceEnded | Interrupted
-
-
-_Said = SentenceBegan | AudioChunk | SentenceEnded
 
 
 class LiveSpeech:
@@ -113,7 +72,7 @@ class LiveSpeech:
         self._text = IncomingText()
         self._has_come = asyncio.Event()
         self._is_complete = False
-        self._stretch = _Stretch()
+        self._stretch = Stretch()
         self._voice: str | None = None
         self._count = 0
         self._asked_at: float | None = None
@@ -197,11 +156,11 @@ class LiveSpeech:
             if not stretch.is_broken:
                 return
             # From now on, an interruption means what follows.
-            self._stretch, may_be_empty = _Stretch(), False
+            self._stretch, may_be_empty = Stretch(), False
             yield Interrupted()
 
     async def _encoded(
-        self, stretch: "_Stretch", loop: Loop, *, may_be_empty: bool
+        self, stretch: Stretch, loop: Loop, *, may_be_empty: bool
     ) -> AsyncGenerator[LiveEvent]:
         """Encode what is said until it ends or is broken off."""
         with await open_encoder(self._out, loop.engine.sample_rate) as encoder:
@@ -231,7 +190,7 @@ class LiveSpeech:
             metrics.first_byte.observe(time.perf_counter() - self._asked_at)
             self._asked_at = None
 
-    async def _spoken(self, loop: Loop) -> AsyncGenerator[_Said]:
+    async def _spoken(self, loop: Loop) -> AsyncGenerator[Said]:
         """Speak the sentences one after the other."""
         while sentence := await self._next_sentence():
             request = await self._request(loop.engine, sentence)
@@ -272,7 +231,7 @@ class LiveSpeech:
 
     async def _sentence(
         self, loop: Loop, request: SpeechRequest
-    ) -> AsyncGenerator[_Said]:
+    ) -> AsyncGenerator[Said]:
         index, duration_s = self._count, 0.0
         try:
             async with aclosing(self._chunks(loop, request)) as chunks:
@@ -307,56 +266,3 @@ class LiveSpeech:
                 if has_begun or is_late:
                     raise
             await asyncio.sleep(_RETRY_S)
-
-
-class _Stretch:
-    """What is said between two interruptions.
-
-    Attributes:
-        is_broken: Whether it was broken off.
-    """
-
-    def __init__(self) -> None:
-        self.is_broken = False
-        self._speaking: asyncio.Task[None] | None = None
-        # Without a limit of its own, so that its end can always be put in.
-        self._said: asyncio.Queue[_Said | None] = asyncio.Queue()
-        self._ahead_s = 0.0
-        self._has_room = asyncio.Event()
-
-    def break_off(self) -> None:
-        """Say no more of it."""
-        self.is_broken = True
-        if self._speaking:
-            self._speaking.cancel()
-
-    async def said(self, spoken: AsyncGenerator[_Said]) -> AsyncGenerator[_Said]:
-        """Have it spoken a little ahead, and yield it until it is broken off."""
-        if self.is_broken:
-            return
-        self._speaking = speaking = asyncio.create_task(self._speak(spoken))
-        speaking.add_done_callback(lambda _: self._said.put_nowait(None))
-        try:
-            while (what := await self._said.get()) and not self.is_broken:
-                yield what
-                if isinstance(what, AudioChunk):
-                    self._ahead_s -= what.duration_s
-                    self._has_room.set()
-            if not self.is_broken:
-                await speaking
-        finally:
-            speaking.cancel()
-            await asyncio.gather(speaking, return_exceptions=True)
-
-    async def _speak(self, spoken: AsyncGenerator[_Said]) -> None:
-        async with aclosing(spoken):
-            async for what in spoken:
-                if isinstance(what, AudioChunk):
-                    await self._await_room()
-                    self._ahead_s += what.duration_s
-                self._said.put_nowait(what)
-
-    async def _await_room(self) -> None:
-        while self._ahead_s >= _AHEAD_S:
-            self._has_room.clear()
-            await self._has_room.wait()

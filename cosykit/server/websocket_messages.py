@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError
-from cosykit.server import live
+from cosykit.server import live_events
 from cosykit.server.admission import Client
 from cosykit.server.openapi import Conversation
 from cosykit.server.operations import STRICT, ModelName, Name, SampleRate, validated
@@ -207,14 +207,14 @@ CONVERSATION = Conversation(
 """All of it, for the documentation."""
 
 
-def told(event: live.LiveEvent) -> ServerMessage | bytes:
+def told(event: live_events.LiveEvent) -> ServerMessage | bytes:
     """Say what happens in a speech; audio is sent as it is."""
     match event:
-        case live.SentenceBegan(index, text):
+        case live_events.SentenceBegan(index, text):
             return SentenceBegin(index=index, text=text)
-        case live.SentenceEnded(index, text, duration_s):
+        case live_events.SentenceEnded(index, text, duration_s):
             return SentenceEnd(index=index, text=text, duration_s=round(duration_s, 3))
-        case live.EncodedAudio(piece):
+        case live_events.EncodedAudio(piece):
             return piece
-        case live.Interrupted():
+        case live_events.Interrupted():
             return Interrupted()

@@ -14,11 +14,11 @@ from cosykit.audio.formats import FORMATS, AudioFormat
 from cosykit.config.schema import Settings
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError, InputError, NotFoundError, ResourceError
-from cosykit.server.live import (
+from cosykit.server.live import LiveSpeech
+from cosykit.server.live_events import (
     EncodedAudio,
     Interrupted,
     LiveEvent,
-    LiveSpeech,
     SentenceBegan,
     SentenceEnded,
 )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from cosykit.errors import InputError
 from cosykit.server.dashscope.characters import count_characters
 from cosykit.server.dashscope.messages import Result, ResultKind, Sentence
-from cosykit.server.live import (
+from cosykit.server.live import LiveSpeech
+from cosykit.server.live_events import (
     EncodedAudio,
     Interrupted,
     LiveEvent,
-    LiveSpeech,
     SentenceBegan,
     SentenceEnded,
 )

@@ -8,11 +8,11 @@ from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.grpc.asked import Asked
 from cosykit.server.grpc.call import Call, closing
 from cosykit.server.grpc.methods import chunks_of, output_of
-from cosykit.server.live import (
+from cosykit.server.live import LiveSpeech
+from cosykit.server.live_events import (
     EncodedAudio,
     Interrupted,
     LiveEvent,
-    LiveSpeech,
     SentenceBegan,
     SentenceEnded,
 )

@@ -31,7 +31,8 @@ from wyoming.tts import (
 from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
 from cosykit.server.discretion import discreet
-from cosykit.server.live import EncodedAudio, LiveSpeech
+from cosykit.server.live import LiveSpeech
+from cosykit.server.live_events import EncodedAudio
 from cosykit.server.operations import check_length
 from cosykit.server.request_log import REQUEST_ID
 from cosykit.server.service import SpeechService
