@@ -160,7 +160,14 @@ class Call:
         """Send what goes ahead of the first message."""
         metadata = {name.lower(): value for name, value in headers.items()}
         metadata["x-request-id"] = REQUEST_ID.get()
-        await self._context.send_initial_metadata(tuple(metadata.items()))
+        sending = asyncio.ensure_future(
+            self._context.send_initial_metadata(tuple(metadata.items()))
+        )
+        try:
+            await asyncio.shield(sending)
+        finally:
+            # A status sent meanwhile would bring them a second time, and fail for that.
+            await asyncio.wait({sending})
 
     @asynccontextmanager
     async def stirring(self, patience_s: float) -> AsyncGenerator[None]:
