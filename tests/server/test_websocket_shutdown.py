@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
+import pytest
 import uvicorn
 
 from cosykit.config.schema import ServerSettings
 from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
 from tests.server.conftest import Running, settings_for
+from tests.server.dashscope.conftest import TASK_ID, talking
 from tests.server.speaker import connected
 from tests.synthesis.counting_engine import PATIENCE_S
 
@@ -62,3 +64,18 @@ async def test_speech_that_takes_too_long_is_broken_off_in_words(plugins: None) 
             assert await speaker.hear_close() == 1012
             assert speaker.told[-1]["type"] == "error"
             assert speaker.told[-1]["code"] == "busy"
+
+
+def test_task_that_takes_too_long_is_broken_off_in_words(
+    plugins: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with stoppable(grace_s=0) as (running, server), talking(running) as talk:
+        talk.run(voice="only")
+        talk.say("This waits for ever, I am afraid.")
+        talk.finish()
+        talk.until("result-generated")
+        server.should_exit = True
+        failure = talk.failure()
+        assert failure["task_id"] == TASK_ID
+        assert "the server is closing" in failure["error_message"]
+    assert not [record for record in caplog.records if record.exc_info]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from websockets.frames import CloseCode
 
-from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
+from cosykit.errors import CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
 from cosykit.server.dashscope.failures import FailedAnswer
 from cosykit.server.dashscope.messages import (
@@ -23,6 +23,7 @@ from cosykit.server.dashscope.task import SpeechTask
 from cosykit.server.discretion import discreet
 from cosykit.server.service import SpeechService
 from cosykit.server.websocket import admitted, close_code_of
+from cosykit.synthesis.limits import closing
 
 # Most time between two messages of a task, until the last of them.
 IDLE_S = 23.0
@@ -77,6 +78,11 @@ class Conversation:
             self._service.note_failure(error)
             await self._fail(error)
             code = close_code_of(error)
+        except asyncio.CancelledError:
+            # Nobody but a server whose grace has run out cancels.
+            refusal = closing()
+            await self._fail(refusal)
+            code = close_code_of(refusal)
         except Exception:
             # Its own client would wait for ten minutes for a task that never ends.
             await self._fail(CosykitError("the server failed unexpectedly"))
@@ -152,7 +158,7 @@ class Conversation:
             CosykitError: It has failed.
         """
         if self._task and not self._task.is_complete:
-            raise BusyError("the server is closing", hint="Try again later")
+            raise closing()
         if self._speaking:
             await asyncio.wait({self._speaking})
             self._conclude()
