@@ -135,6 +135,7 @@ def bench(
         from cosykit.ops.synthetic import synthetic_model
 
         open_model = synthetic_model(settings, synthetic, tokens, note)
+    note(f"Loading the model, and speaking {2 * runs + 2} times")
     result = asdict(ops.bench(settings, workload, open_model))
     stages = result.pop("stages")
     shown = _rounded(result)

@@ -33,7 +33,8 @@ VocoderPrecision = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(
-        help="Threads of one run; 0 takes all cores.", show_default="configuration"
+        help="Threads of one run; 0 takes the physical cores.",
+        show_default="configuration",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

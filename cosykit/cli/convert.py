@@ -46,9 +46,10 @@ def convert(
 ) -> None:
     """Convert checkpoints of your own, fine-tuned from a CosyVoice model.
 
-    DIR holds cosyvoice.yaml, llm.pt, flow.pt and hift.pt; spk2info.pt gives the model
-    built-in voices, campplus.onnx and speech_tokenizer_v1.onnx let it clone others.
-    The folder is left as it is. Afterwards the model has a name like any other.
+    DIR holds cosyvoice.yaml, llm.pt, flow.pt and hift.pt; spk2info.pt gives the
+    model built-in voices, campplus.onnx and speech_tokenizer_v1.onnx let it clone
+    others. The folder is left as it is. Afterwards the model has a name like any
+    other.
     """
     from cosykit.ops import install as ops
     from cosykit.ops.request import Wish

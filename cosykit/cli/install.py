@@ -84,7 +84,7 @@ def install(
     chosen = choose_model(loaded.settings.model, folder)
     if repair:
         _check_presence(folder, chosen)
-    note(f"Installing {chosen}: {_reason(loaded, chosen)}")
+    note(f"Installing {chosen}{_reason(loaded, chosen)}")
     runtime = loaded.settings.runtime
     origin = Origin(released, repository, revision)
     wish = Wish(
@@ -130,7 +130,7 @@ def _check_presence(models_dir: Path, model: str) -> None:
 def _reason(loaded: "LoadedSettings", chosen: str) -> str:
     origin = loaded.origins["model"]
     if origin.kind == "flag":
-        return "asked for"
+        return ""
     if loaded.settings.model == chosen:
-        return f"the model of the configuration ({origin})"
-    return f"the best model for this machine, as model is auto ({origin})"
+        return f": the model of the configuration ({origin})"
+    return f": the best model for this machine, as model is auto ({origin})"

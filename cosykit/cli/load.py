@@ -93,7 +93,7 @@ def _load_server(
         site = Site(options.address.rstrip("/"), options.api_key, options.voice)
         return asyncio.run(measure(site, plan, texts, tell=_tell))
     extra = synthetic_options(options.synthetic, options.tokens)
-    note("starting a server")
+    note("Starting a server")
     with child_server(settings, extra) as child:
         site = replace(child.site, voice=options.voice)
         return asyncio.run(measure(site, plan, texts, child.pid, _tell))
@@ -118,7 +118,7 @@ def _load_engine(
 
 
 def _tell(level: "LoadResult") -> None:
-    note(f"{level.users} users: {level.audio_per_s:.2f} s of speech a second")
+    note(f"users {level.users}: {level.audio_per_s:.2f} s of speech a second")
 
 
 def _write(
@@ -131,7 +131,7 @@ def _write(
     with replacing(document) as temporary:
         temporary.write_text(json.dumps(plain, indent=2), encoding="utf-8")
     draw(levels, "Speech under load", picture)
-    note(f"wrote {document} and {picture}")
+    note(f"Wrote {document} and {picture}")
 
 
 def print_levels(levels: "Sequence[LoadResult]") -> None:

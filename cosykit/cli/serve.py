@@ -37,7 +37,7 @@ def serve(
         typer.Option(help="Serve this model with random weights, for load tests."),
     ] = None,
     tokens: Annotated[
-        int, typer.Option(min=1, help="Speech tokens a line of it; 50 are 1 s.")
+        int, typer.Option(min=1, help="Speech tokens a piece of text; 50 are 1 s.")
     ] = 200,
     model: Model = None,
     models_dir: ModelsDir = None,

@@ -43,7 +43,7 @@ def tune(
         typer.Option(help="Measure this model with random weights; fetch none."),
     ] = None,
     tokens: Annotated[
-        int, typer.Option(min=1, help="Speech tokens a line of it; 50 are 1 s.")
+        int, typer.Option(min=1, help="Speech tokens a piece of text; 50 are 1 s.")
     ] = 200,
     model: Model = None,
     models_dir: ModelsDir = None,
@@ -55,8 +55,8 @@ def tune(
 ) -> None:
     """Measure how many users this machine serves at once, and with which settings.
 
-    Servers are started, and get more and more users until these wait too long for their
-    first audio or get no more speech.
+    Servers are started, and get more and more users until these wait too long for
+    their first audio or get no more speech, which takes minutes.
     """
     from cosykit.cli.opening import make_ready
     from cosykit.engines.open import choose_model, engine_of
@@ -80,6 +80,7 @@ def tune(
         make_ready(settings)
         chosen = choose_model(settings.model, settings.models_dir)
         engine = engine_of(chosen, settings.models_dir)
+    note("Starting servers, each for more and more users")
     found = measure(
         settings,
         Goal(target, seconds),
@@ -93,7 +94,8 @@ def tune(
 
 
 def _tell(split: "Split", level: "LoadResult") -> None:
-    note(f"{_spell(split)}, {level.users} users: {level.audio_per_s:.2f} s a second")
+    speed = f"{level.audio_per_s:.2f} s of speech a second"
+    note(f"{_spell(split)}, users {level.users}: {speed}")
 
 
 def _spell(split: "Split") -> str:
@@ -109,7 +111,7 @@ def _print(found: "Tuning", target: float, *, as_json: bool) -> None:
         _rows(found),
     )
     if not found.in_time:
-        note(f"nobody had the first audio within {target:g} s; this comes nearest")
+        note(f"Nobody had the first audio within {target:g} s; this comes nearest")
     for name, value in found.settings.items():
         typer.echo(f"{name}: {value}")
 
@@ -138,4 +140,4 @@ def _write(path: Path, found: "Tuning") -> None:
     text = amend(path, found.settings)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    note(f"wrote {path}")
+    note(f"Wrote {path}")

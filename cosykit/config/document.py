@@ -61,7 +61,7 @@ def read_document(path: Path) -> Document:
     if isinstance(node, MappingNode):
         document.root.update(_Reader(yaml, document).mapping(node, ()))
     elif node is not None and not _is_null(node):
-        document.problems.append((1, "must be a list of `key: value` lines"))
+        document.problems.append((1, "must hold `key: value` lines"))
     return document
 
 

@@ -189,6 +189,7 @@ def _in_our_words(kind: str, message: str) -> str:
     for tail in (", unable to", " for <class"):
         message = message.partition(tail)[0]
     for opening, ours in (
+        ("Input should be a valid tuple", "must be a list"),
         ("Input should be ", "must be "),
         ("Input should have ", "must have "),
         ("String should ", "must "),

@@ -58,7 +58,7 @@ def test_tuning_writes_what_it_found_beside_what_was_there(
         "tune", "--seconds", "1", "--target", "0.001", "--threads", "1", "--write"
     )
     assert done.code == 0, done.err
-    assert "nobody had the first audio within 0.001 s" in done.err
+    assert "Nobody had the first audio within 0.001 s" in done.err
     written = (tone / "cosykit.yaml").read_text()
     assert written.startswith("# ours\nlog:\n  level: warning  # quiet\n")
     assert "threads: 1" in written

@@ -75,7 +75,7 @@ def test_values_of_every_shape_are_read(tmp_path: Path) -> None:
             "cosykit.yaml:1: write server.port as port below `server:`",
         ),
         ("server: 1\n", "cosykit.yaml:1: server is a section, put its keys below it"),
-        ("[1, 2]\n", "cosykit.yaml:1: must be a list of `key: value` lines"),
+        ("[1, 2]\n", "cosykit.yaml:1: must hold `key: value` lines"),
     ],
 )
 def test_misplaced_key_is_named_with_the_right_one(
@@ -92,6 +92,7 @@ def test_misplaced_key_is_named_with_the_right_one(
         ("server: {port: true}\n", "1: server.port must be a valid integer, not True"),
         ("server:\n  port:\n", "2: server.port must be a valid integer, not empty"),
         ("server: {port: {a: 1}}\n", "1: server.port must be a valid integer"),
+        ("server: {api_keys: a}\n", "1: server.api_keys must be a list"),
         (
             "server: {port: 65536}\n",
             "1: server.port must be less than or equal to 65535, not 65536",
