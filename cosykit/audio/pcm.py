@@ -12,6 +12,7 @@ WAV_HEADER_BYTES = 44
 
 _UNKNOWN_SIZE = 0xFFFFFFFF
 _RIFF_OVERHEAD_BYTES = WAV_HEADER_BYTES - 8
+_RATE_AT = 24
 _FULL_SCALE = 32768
 
 
@@ -58,3 +59,10 @@ def wav_header(sample_rate: int, size_bytes: int | None = None) -> bytes:
         *(b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16),
         *(b"data", data_size),
     )
+
+
+def whole_wav(streamed: bytes) -> bytes:
+    """Write the sizes into a WAV that was streamed, once all of it is there."""
+    sample_rate = int.from_bytes(streamed[_RATE_AT : _RATE_AT + 4], "little")
+    samples = streamed[WAV_HEADER_BYTES:]
+    return wav_header(sample_rate, len(samples)) + samples

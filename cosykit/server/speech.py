@@ -9,6 +9,7 @@ from typing import Self
 
 from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat, media_type, rate_for
+from cosykit.audio.pcm import whole_wav
 from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
 from cosykit.server.beside import in_thread
@@ -114,8 +115,9 @@ class EncodedSpeech:
                 raise
 
     async def whole(self) -> bytes:
-        """Wait for all pieces and join them."""
-        return b"".join([piece async for piece in self._all()])
+        """Wait for all pieces and join them to a file that knows its length."""
+        audio = b"".join([piece async for piece in self._all()])
+        return whole_wav(audio) if self.audio_format == "wav" else audio
 
     async def _all(self) -> AsyncGenerator[bytes]:
         async with aclosing(self._encoded):

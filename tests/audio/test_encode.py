@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AUDIO_FORMATS, FORMATS, AudioFormat
-from cosykit.audio.pcm import wav_header
+from cosykit.audio.pcm import wav_header, whole_wav
 from cosykit.errors import CosykitError, InputError
 from cosykit.types import Samples
 from tests.audio.signals import RATE, cut, decoded, encoded, noise, tone
@@ -211,6 +211,12 @@ def test_a_streamed_wav_says_that_its_length_is_unknown() -> None:
 def test_a_finished_wav_says_its_length() -> None:
     with wave.open(BytesIO(encoded("wav", [tone(1)], as_file=True))) as file:
         assert file.getnframes() == RATE
+
+
+def test_a_streamed_wav_says_its_length_once_it_is_whole() -> None:
+    streamed, finished = (encoded("wav", [tone(1)], as_file=f) for f in (False, True))
+    assert streamed != finished
+    assert whole_wav(streamed) == finished
 
 
 def test_a_wav_too_long_for_its_header_stays_open_ended() -> None:

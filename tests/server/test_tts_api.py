@@ -1,6 +1,8 @@
 """The plain JSON API."""
 
 import base64
+import wave
+from io import BytesIO
 
 import httpx
 import pytest
@@ -20,6 +22,14 @@ def test_answer_holds_the_audio_and_its_facts(client: httpx.Client, field: str) 
     assert answer["sample_rate"] == rate == 24_000
     assert answer["duration"] == pytest.approx(samples.size / rate, abs=0.001)
     assert answer["duration"] == pytest.approx(6 * 0.08, abs=0.001)
+
+
+def test_wav_knows_its_length(client: httpx.Client) -> None:
+    fields = {"text": "do re mi", "format": "wav"}
+    answer = client.post("/v1/tts", json=fields).json()
+    with wave.open(BytesIO(base64.b64decode(answer["audio"]))) as file:
+        length_s = file.getnframes() / file.getframerate()
+    assert length_s == pytest.approx(answer["duration"], abs=0.001)
 
 
 def test_long_audio_is_whole(client: httpx.Client) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from cosykit.audio.pcm import whole_wav
 from cosykit.errors import CosykitError, NotFoundError, TooLargeError
 from cosykit.server.admission import Client
 from cosykit.server.dashscope.characters import (
@@ -126,6 +127,7 @@ class Speech:
         if manner.enable_ssml:
             check_plain(text)
         self._service, self._base_url = service, base_url
+        self._audio_format = manner.output.audio_format
         self._live = LiveSpeech(
             service, manner.manner(client), manner.output, own_model(body.model)
         )
@@ -197,6 +199,8 @@ class Speech:
 
     def _kept(self, audio: bytes) -> str:
         """Keep the audio; tell where, or nothing where it is too large."""
+        if self._audio_format == "wav":
+            audio = whole_wav(audio)
         name = self._service.shelf.put(audio, self._live.media_type)
         return f"{self._base_url.rstrip('/')}{_RESULTS}/{name}" if name else ""
 
