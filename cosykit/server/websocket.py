@@ -10,7 +10,7 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import (
     WebSocketsSansIOProtocol,
 )
-from websockets.frames import CloseCode
+from websockets.frames import CloseCode, Frame
 
 from cosykit.config.schema import ServerSettings
 from cosykit.errors import (
@@ -38,6 +38,7 @@ _CLOSE_CODES: tuple[tuple[type[CosykitError], CloseCode], ...] = (
     (RateLimitError, CloseCode.TRY_AGAIN_LATER),
     (BusyError, CloseCode.TRY_AGAIN_LATER),
 )
+_MOST_FRAGMENTS = 1 << 14
 _NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 _PORTS = MappingProxyType({"http": 80, "https": 443})
 
@@ -77,6 +78,24 @@ class SocketConnection(WebSocketsSansIOProtocol):
             told = b"".join(self.conn.data_to_send())
             self.transport.write(told or _NO_HANDSHAKE)
             self.transport.close()
+
+    def handle_ping(self) -> None:
+        """Answer a ping of a client that takes what is sent."""
+        answers = self.conn.data_to_send()
+        # Else the answers would fill the memory.
+        if self.writable.is_set():
+            self.transport.write(b"".join(answers))
+
+    def handle_cont(self, event: Frame) -> None:
+        """Take a part of a message that is cut in pieces."""
+        if self.close_sent:
+            return
+        if len(self.frames) < _MOST_FRAGMENTS:
+            super().handle_cont(event)
+        else:
+            # The limit of a message's size does not count empty ones.
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, "the message has too many pieces")
+            self.handle_parser_exception()
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send what the application says."""

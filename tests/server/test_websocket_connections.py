@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cosykit.server.loading import resident_bytes
 from cosykit.server.websocket_speech import PATH
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import Wire, wired
@@ -118,6 +119,26 @@ def wait_until_let_go_of(wire: Wire) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the server holds on to it")
+
+
+def test_message_of_too_many_pieces_is_refused(tone: Running) -> None:
+    with wired(tone.port) as wire:
+        wire.send(handshake())
+        wire.read_until(b"\r\n\r\n")
+        begin, go_on = b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4)
+        wire.send(begin + 20_000 * go_on)
+        assert b"too many pieces" in wire.read_rest()
+
+
+def test_pings_of_a_client_that_hears_no_answer_take_no_memory(tone: Running) -> None:
+    ping = b"\x89\xfd" + bytes(4) + bytes(125)
+    before = resident_bytes()
+    with wired(tone.port, receive_buffer=4096) as wire:
+        wire.send(handshake())
+        wire.read_until(b"\r\n\r\n")
+        for _ in range(500):
+            wire.send(1000 * ping)
+        assert resident_bytes() - before < 30_000_000
 
 
 def test_refused_client_leaves_no_error_in_the_log(
