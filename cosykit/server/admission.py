@@ -10,6 +10,7 @@ from ipaddress import IPv6Address, ip_address
 
 from cosykit.config.schema import ApiKey, ServerSettings
 from cosykit.errors import AccessError, RateLimitError
+from cosykit.server.request_log import KEY_NAME
 
 _MINUTE_S = 60.0
 # Addresses and keys that are kept in mind, 0.2 KB each. Whoever is forgotten begins
@@ -72,6 +73,7 @@ class Admission:
                 hint="Send the header 'Authorization: Bearer <key>'",
             )
         key = matching[0] if matching else None
+        KEY_NAME.set(key.name if key else "")
         name = (key.name if key else "") or address
         return Client(name, key.priority if key else 0, address, key)
 
@@ -93,17 +95,20 @@ class Admission:
             RateLimitError: Its key or its address asks too often.
         """
         if client.key:
-            self._rates.count(client.key, self._limit_of(client.key), "key")
+            self._count_key(client.key)
         self._count_address(client.address)
 
     def _count_address(self, address: str) -> None:
         limit = self._server.requests_per_minute_per_address
-        self._rates.count(_network(address), limit, "address")
+        setting = "server.requests_per_minute_per_address"
+        self._rates.count(_network(address), limit, "address", setting)
 
-    def _limit_of(self, key: ApiKey) -> int:
-        if key.requests_per_minute is None:
-            return self._server.requests_per_minute_per_key
-        return key.requests_per_minute
+    def _count_key(self, key: ApiKey) -> None:
+        limit, setting = key.requests_per_minute, "its requests_per_minute"
+        if limit is None:
+            limit = self._server.requests_per_minute_per_key
+            setting = "server.requests_per_minute_per_key"
+        self._rates.count(key, limit, "key", setting)
 
 
 class _Rates:
@@ -118,12 +123,13 @@ class _Rates:
         # When each bucket will be empty, those that were used last at the end.
         self._empty_at: OrderedDict[Hashable, float] = OrderedDict()
 
-    def count(self, whose: Hashable, per_minute: int, kind: str) -> None:
+    def count(self, whose: Hashable, per_minute: int, kind: str, setting: str) -> None:
         """Count a request.
 
         Args:
             per_minute: 0 sets no limit.
             kind: What the limit is for: key or address.
+            setting: Where it can be raised.
 
         Raises:
             RateLimitError: There is no room for it; it does not count.
@@ -138,8 +144,7 @@ class _Rates:
         if too_much_s > drop_s / 1000:
             raise RateLimitError(
                 f"this {kind} may ask {per_minute} times a minute",
-                hint=f"Try again in {math.ceil(too_much_s)} s, or raise "
-                f"server.requests_per_minute_per_{kind}",
+                hint=f"Try again in {math.ceil(too_much_s)} s, or raise {setting}",
                 retry_after_s=too_much_s,
             )
         self._empty_at[whose] = filled_until

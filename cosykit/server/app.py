@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from http import HTTPStatus
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -144,13 +145,13 @@ async def _show_page(name: str, request: Request) -> Response:
 async def _refuse_route(request: Request, error: Exception) -> Response:
     """Answer a path or a method that does not exist."""
     assert isinstance(error, HTTPException)
-    kind = NotFoundError if error.status_code == 404 else InputError
-    answer = ErrorAnswer.answer(
-        kind(
-            f"{request.method} {request.url.path[:128]} does not exist",
-            hint="See /docs for the routes",
-        )
-    )
+    path, hint = request.url.path[:128], "See /docs for the routes"
+    problem: CosykitError
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        problem = InputError(f"{path} does not take {request.method}", hint=hint)
+    else:
+        problem = NotFoundError(f"{path} does not exist", hint=hint)
+    answer = ErrorAnswer.answer(problem)
     answer.status_code = error.status_code
     answer.headers.update(error.headers or {})
     return answer

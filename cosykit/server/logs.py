@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from cosykit.config.schema import LogSettings
-from cosykit.server.request_log import REQUEST_ID
+from cosykit.server.request_log import KEY_NAME, REQUEST_ID
 
 _ExcInfo = (
     tuple[type[BaseException], BaseException, TracebackType | None]
@@ -17,7 +17,7 @@ _ExcInfo = (
 
 
 class TextFormatter(logging.Formatter):
-    """Writes `time level id logger: message`.
+    """Writes `time level id logger: message`, the name of a key behind the id.
 
     The message of an exception may quote what a user sent, so it is written at the
     level of debugging only; above it a traceback is places and types.
@@ -31,7 +31,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write one record."""
-        record.request_id = REQUEST_ID.get()
+        record.request_id = "/".join(filter(None, (REQUEST_ID.get(), KEY_NAME.get())))
         return super().format(record)
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  (its base's name)
@@ -51,6 +51,7 @@ class JsonFormatter(TextFormatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "request_id": REQUEST_ID.get(),
+            "key": KEY_NAME.get(),
             "message": record.getMessage(),
         }
         if record.exc_info:

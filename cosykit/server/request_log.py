@@ -16,6 +16,9 @@ _log = logging.getLogger("cosykit.access")
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 """Id of the request that the current task, or the engine's turn, is about."""
 
+KEY_NAME: ContextVar[str] = ContextVar("key_name", default="")
+"""Name of the key that it showed, where that has one."""
+
 _SAFE_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 # What begins an answer; that of a WebSocket without a status is 101, and it goes on.
 _BEGINNINGS = (
@@ -43,6 +46,7 @@ class RequestLog:
         request_id = _request_id(scope)
         # Never reset: uvicorn logs in this task after we returned.
         REQUEST_ID.set(request_id)
+        KEY_NAME.set("")
         began, status, noted = time.perf_counter(), 0, False
 
         def note() -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
@@ -55,6 +56,8 @@ def serve(
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         _log.info("listening on %s (try it there, API on /docs)", _address(listener))
+        if not settings.server.api_keys and not _is_private(listener):
+            _log.warning("whoever reaches it may use it: server.api_keys is empty")
         server.run(sockets=[listener])
     if service.is_loading:
         _leave()
@@ -84,6 +87,9 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what runs end, on every port."""
+        if running := len(self.server_state.tasks):
+            grace_s = self._service.settings.server.grace_s
+            _log.info("finishing %d requests, within %g s", running, grace_s)
         self._service.closing.set()
         await super().shutdown(sockets)
 
@@ -130,6 +136,11 @@ def open_listener(server: ServerSettings) -> socket.socket:
         ResourceError: It is in use, not ours, or not to be had without privileges.
     """
     return listen(server.host, server.port, "with --port")
+
+
+def _is_private(listener: socket.socket) -> bool:
+    """Tell whether only this machine can reach it."""
+    return ip_address(listener.getsockname()[0]).is_loopback
 
 
 def _address(listener: socket.socket) -> str:

@@ -49,6 +49,16 @@ def admitted(admission: Admission, tries: int, key: str | None, address: str) ->
     return count
 
 
+def test_refusal_names_the_limit_that_holds(clock: Clock) -> None:
+    door = admission(clock, api_keys=[ANNA, "b"], requests_per_minute_per_key=1)
+    assert admitted(door, 3, "secret-a", "10.0.0.1") == 2
+    assert admitted(door, 2, "b", "10.0.0.1") == 1
+    with pytest.raises(RateLimitError, match="or raise its requests_per_minute"):
+        door.admit("secret-a", "10.0.0.1")
+    with pytest.raises(RateLimitError, match=r"raise server\.requests_per_minute_per_"):
+        door.admit("b", "10.0.0.1")
+
+
 def test_client_is_called_by_the_name_of_its_key_or_else_by_its_address(
     clock: Clock,
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from cosykit.config.schema import LogSettings
 from cosykit.server.logs import configure_logging
-from tests.server.conftest import Running
+from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
 
 SECRET = "sesame"
@@ -111,6 +111,23 @@ def test_text_lines_bear_level_and_id(counting: Running, log: io.StringIO) -> No
     ask(counting, speech("w", "trace-42"))
     (line,) = log.getvalue().splitlines()
     assert " INFO trace-42 cosykit.access: POST /v1/audio/speech 200 " in line
+
+
+@BOTH
+@pytest.mark.parametrize(("key", "name"), [("hush", "anna"), ("plain", "")])
+def test_lines_bear_the_name_of_a_key_but_never_the_key(
+    settings: LogSettings, log: io.StringIO, key: str, name: str
+) -> None:
+    keys = [{"key": "hush", "name": "anna"}, "plain"]
+    with running(settings_for("counting", server={"api_keys": keys})) as server:
+        asked = f"Authorization: Bearer {key}", "X-Request-ID: i-7", "Connection: close"
+        ask(server, request(b"{}", *asked))
+    written = log.getvalue()
+    assert key not in written
+    lines = [line for line in written.splitlines() if "i-7" in line]
+    expected = f'"key": "{name}"' if settings.format == "json" else f" i-7/{name}"
+    assert lines
+    assert all(expected.rstrip("/") in line for line in lines)
 
 
 @TEXT

@@ -183,6 +183,33 @@ def test_stop_before_the_server_runs_is_not_lost(
     serve(settings_for("counting", server={"port": 0}))
 
 
+@pytest.mark.parametrize(
+    ("server", "is_told"),
+    [
+        ({"host": "0.0.0.0"}, True),
+        ({"host": "0.0.0.0", "api_keys": ["secret"]}, False),
+        ({}, False),
+    ],
+)
+def test_server_that_is_open_to_all_says_so(
+    plugins: None, signals: None, server: dict[str, object], is_told: bool
+) -> None:
+    told: list[str] = []
+
+    class Watch(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+            terminate()
+
+    logger, watch = logging.getLogger("cosykit.server.run"), Watch()
+    logger.addHandler(watch)
+    try:
+        serve(settings_for("counting", server={"port": 0, **server}))
+    finally:
+        logger.removeHandler(watch)
+    assert ("whoever reaches it may use it" in "\n".join(told)) is is_told
+
+
 def test_model_that_cannot_be_loaded_ends_the_server(
     signals: None, tmp_path: Path
 ) -> None:
