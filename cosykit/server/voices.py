@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Literal
+from unicodedata import normalize
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from cosykit.errors import NotFoundError
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import (
     STRICT,
@@ -135,7 +137,14 @@ def _keeper(engine: Engine) -> VoiceKeeper:
 
 def _added(engine: Engine, name: str) -> Voice:
     voices: Sequence[Voice] = engine.voices()
-    return next(v for v in voices if v.id.casefold() == name.casefold())
+    # Ids are composed, names may come otherwise from macOS.
+    wanted = normalize("NFC", name).casefold()
+    for voice in voices:
+        if voice.id.casefold() == wanted:
+            return voice
+    raise NotFoundError(
+        f"the voice {name} was removed meanwhile", hint="Add it again", param="name"
+    )
 
 
 def _shown(voice: Voice) -> VoiceObject:

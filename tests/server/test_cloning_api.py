@@ -15,6 +15,8 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
+from cosykit.hub.voice_file import StoredVoice
+from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import Samples, SpeechRequest
 from tests.server.conftest import Running, running, settings_for
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -257,6 +259,34 @@ def test_voice_is_added_used_and_removed(cloner: httpx.Client) -> None:
     assert removed.json() == {"id": "安娜", "object": "voice", "deleted": True}
     assert cloner.delete(f"{VOICES}/安娜").status_code == 404
     assert cloner.get(VOICES).json() == {"voices": []}
+
+
+def test_voice_goes_by_its_name_however_its_letters_are_composed(
+    cloner: httpx.Client,
+) -> None:
+    composed, decomposed = "Zo\u00eb", "Zoe\u0308"
+    answer = cloner.post(VOICES, json={"name": decomposed, "audio": REFERENCE})
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["voice"]["id"] == composed
+    assert audio_of(cloner, voice=decomposed) == audio_of(cloner, voice=composed)
+    assert cloner.delete(f"{VOICES}/{decomposed}").status_code == 200
+
+
+def test_voice_that_is_removed_as_soon_as_it_is_there_is_not_found(
+    cloner: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = VoiceStore.add
+
+    def add_in_vain(
+        store: VoiceStore, voice: StoredVoice, *, replaces: bool = False
+    ) -> None:
+        add(store, voice, replaces=replaces)
+        store.remove(voice.id)
+
+    monkeypatch.setattr(VoiceStore, "add", add_in_vain)
+    answer = cloner.post(VOICES, json={"name": "anna", "audio": REFERENCE})
+    assert answer.status_code == 404
+    assert answer.json()["error"]["param"] == "name"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ class VoiceStore:
             try:
                 voices.append(self._read(path))
             except ModelLoadError as error:
-                broken.append(error)
+                # Another process may have removed it meanwhile.
+                if path.exists():
+                    broken.append(error)
         return Listing(voices, broken)
 
     def is_built_in(self, voice_id: str) -> bool:
@@ -89,7 +91,13 @@ class VoiceStore:
             NotFoundError: There is none of this id.
             ModelLoadError: Its file is broken.
         """
-        return self._read(self._existing(voice_id))
+        path = self._existing(voice_id)
+        try:
+            return self._read(path)
+        except ModelLoadError:
+            if path.exists():
+                raise
+            raise _unknown(voice_id) from None
 
     def check_name(self, name: str, *, replaces: bool = False) -> None:
         """Make sure that a voice of this name could be added.
@@ -181,11 +189,7 @@ class VoiceStore:
         for path in voice_paths(self._folder):
             if _same(path.stem) == _same(voice_id):
                 return path
-        raise NotFoundError(
-            f"there is no voice {voice_id[:64]!r}",
-            hint="Run `cosykit voices` to see those that are there",
-            param="voice",
-        )
+        raise _unknown(voice_id)
 
     def _replaceable(self, voice_id: str, name: str, replaces: bool) -> Path | None:
         """Make sure that a name is free, and give the file that is to be replaced."""
@@ -213,6 +217,14 @@ class VoiceStore:
                     hint=f"Run: cosykit install {bundle.manifest.model}",
                 )
             yield
+
+
+def _unknown(voice_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"there is no voice {voice_id[:64]!r}",
+        hint="Run `cosykit voices` to see those that are there",
+        param="voice",
+    )
 
 
 def misfit_of(voice: StoredVoice, facts: ModelFacts) -> str:

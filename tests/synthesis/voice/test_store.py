@@ -12,8 +12,15 @@ import pytest
 from cosykit.errors import InputError, ModelLoadError, NotFoundError, ResourceError
 from cosykit.hub.bundle import Bundle, Manifest, write_manifest
 from cosykit.hub.verify import FileDigest
-from cosykit.hub.voice_file import StoredPrompt, StoredVoice, voice_path, write_voice
+from cosykit.hub.voice_file import (
+    StoredPrompt,
+    StoredVoice,
+    read_voice,
+    voice_path,
+    write_voice,
+)
 from cosykit.spec import COSYVOICE_300M, ModelFacts
+from cosykit.synthesis.voice import store as store_module
 from cosykit.synthesis.voice.prompt import VoicePrompt, prompt_of
 from cosykit.synthesis.voice.store import VoiceStore
 
@@ -208,6 +215,22 @@ def test_broken_file_is_told_and_in_nobodys_way(
     ]
     store.remove("Bad")
     store.add(voice("Cut"), replaces=True)
+    assert store.list().broken == []
+
+
+def test_voice_that_is_removed_while_it_is_read_is_not_there(
+    store: VoiceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add(voice("Anna"))
+
+    def read_too_late(path: Path) -> StoredVoice:
+        path.unlink(missing_ok=True)
+        return read_voice(path)
+
+    monkeypatch.setattr(store_module, "read_voice", read_too_late)
+    with pytest.raises(NotFoundError, match="no voice 'Anna'"):
+        store.read("Anna")
+    store.add(voice("Berta"))
     assert store.list().broken == []
 
 
