@@ -236,7 +236,7 @@ class ServerSettings(Section):
     wyoming_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
         default="off",
         description="TCP port of Wyoming, for Home Assistant; its clients have no "
-        "keys, so with api_keys it opens on 127.0.0.1 alone",
+        "keys, so with api_keys, host has to be 127.0.0.1",
     )
     api_keys: Annotated[
         tuple[Annotated[ApiKey, BeforeValidator(_api_key)], ...],
