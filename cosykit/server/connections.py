@@ -74,6 +74,11 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
+        if {b"content-length", b"transfer-encoding"} <= {
+            name for name, _ in self.headers
+        }:
+            # A proxy may have taken what follows for a part of the body.
+            self.transport.close()
         super().on_response_complete()
         self._waits_for = None
         self._wait()

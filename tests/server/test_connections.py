@@ -92,6 +92,15 @@ def test_body_longer_than_declared_is_not_taken_for_more(tone: Running) -> None:
         assert b" 400 " in wire.read_until(b"\r\n")
 
 
+def test_nothing_is_taken_for_a_request_after_a_body_of_two_lengths(
+    tone: Running,
+) -> None:
+    smuggled = request(line="GET /health HTTP/1.1")
+    with wired(tone.port) as wire:
+        wire.send(request(b"0\r\n\r\n" + smuggled, "Transfer-Encoding: chunked"))
+        assert wire.read_rest().count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize("path", ["/health", "/v1/models", "/docs", "/"])
 def test_head_has_the_headers_but_no_body(client: httpx.Client, path: str) -> None:
     answer = client.head(path)
