@@ -86,3 +86,12 @@ def configure_logging(settings: LogSettings) -> None:
     logging.getLogger("cosykit").setLevel(level)
     # At the level of information uvicorn's news of starting and stopping repeats ours.
     logging.getLogger("uvicorn").setLevel("WARNING" if level == "INFO" else level)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Pass over an error of uvicorn's that is none.
+
+    A stream that fails is broken off on purpose, and why has been logged.
+    """
+    return record.msg != "ASGI callable returned without completing response."

@@ -107,6 +107,14 @@ def test_json_lines_bear_the_id_of_their_request_in_every_thread(
 
 
 @TEXT
+def test_stream_that_fails_is_told_of_once(counting: Running, log: io.StringIO) -> None:
+    ask(counting, speech("w fail", "broken-off"))
+    failure, answer = log.getvalue().splitlines()
+    assert " INFO broken-off cosykit.server.service: " in failure
+    assert " INFO broken-off cosykit.access: POST /v1/audio/speech 200 " in answer
+
+
+@TEXT
 def test_text_lines_bear_level_and_id(counting: Running, log: io.StringIO) -> None:
     ask(counting, speech("w", "trace-42"))
     (line,) = log.getvalue().splitlines()
