@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
         """Let what runs end, on every port."""
         if running := len(self.server_state.tasks):
             grace_s = self._service.settings.server.grace_s
-            _log.info("finishing %d requests, within %g s", running, grace_s)
+            _log.info("finishing what runs (%d) within %g s", running, grace_s)
         self._service.closing.set()
         await super().shutdown(sockets)
 
