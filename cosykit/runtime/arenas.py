@@ -6,7 +6,10 @@ from functools import cache
 from types import ModuleType
 
 # From glibc's malloc.h.
+_M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
+
+_LARGE_BYTES = 1 << 20
 
 
 def share_arenas() -> None:
@@ -15,11 +18,14 @@ def share_arenas() -> None:
     By itself glibc gives every thread an arena, up to eight for each core, and each
     keeps what was freed in it. A server's audio is made in one thread and encoded in
     others: 700 requests took it from 450 to 550 MB; with two arenas it stays at 400.
-    Elsewhere there is nothing to do.
+    What is large gets memory of its own, which the system has back as soon as it is
+    freed: two requests at once with the embedded voice keep 450 MB instead of 500 to
+    590, at no cost in time that could be measured. Elsewhere there is nothing to do.
     """
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 2)
+        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def give_back() -> None:
