@@ -79,12 +79,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reporter = terminalreporter
     if reporter.config.getoption("markexpr", default="") != "fault":
         return
-    reporter.section("faults")
-    for result in ("passed", "failed", "error", "skipped"):
+    outcomes: dict[str, str] = {}
+    # The worst of a fault that several tests show.
+    for result in ("passed", "skipped", "failed", "error"):
         for report in reporter.stats.get(result, ()):
             told = dict(getattr(report, "user_properties", ()))
             outcome = told.get("outcome", "") if result == "passed" else result.upper()
-            reporter.write_line(f"{told.get('fault', report.nodeid)}: {outcome}")
+            outcomes[told.get("fault", report.nodeid)] = outcome
+    reporter.section("faults")
+    for fault, outcome in outcomes.items():
+        reporter.write_line(f"{fault}: {outcome}")
 
 
 @pytest.fixture(autouse=True)

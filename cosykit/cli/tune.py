@@ -18,6 +18,7 @@ from cosykit.cli.context import (
     load_configuration,
 )
 from cosykit.cli.output import note, print_json, print_table
+from cosykit.errors import BusyError
 
 if TYPE_CHECKING:
     from cosykit.ops.load.report import LoadResult
@@ -89,6 +90,11 @@ def tune(
         tell=_tell,
     )
     _print(found, target, as_json=json)
+    if write and not found.in_time:
+        raise BusyError(
+            f"nobody had the first audio within {target:g} s, so nothing was written",
+            hint="Give a longer --target, or a model or precision that is faster",
+        )
     if write:
         _write(loaded.file or Path("cosykit.yaml"), found)
 

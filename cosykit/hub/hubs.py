@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 
 from cosykit.config.schema import HubSettings
@@ -14,6 +15,8 @@ from cosykit.hub.huggingface import HuggingFace
 from cosykit.hub.modelscope import ModelScope
 
 Hub = HuggingFace | ModelScope
+# What Hugging Face's own client takes for yes.
+_TRUE = {"1", "ON", "YES", "TRUE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,8 @@ class Place:
 
 def is_offline(settings: HubSettings) -> bool:
     """Tell whether the configuration, or HF_HUB_OFFLINE, forbids the network."""
-    from huggingface_hub import constants
-
-    return settings.offline or constants.is_offline_mode()
+    forbidden = os.environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE
+    return settings.offline or forbidden
 
 
 def configured_hubs(settings: HubSettings) -> Sequence[Hub]:
@@ -72,9 +74,20 @@ def _endpoint(settings: HubSettings, variable: str, official: str) -> str:
 
 
 def _huggingface_token() -> str | None:
-    from huggingface_hub import get_token
+    """Take the token from HF_TOKEN, or from where `hf auth login` leaves it.
 
-    return get_token()
+    Source: huggingface_hub/constants.py, HF_TOKEN_PATH and HF_HOME.
+    """
+    environ = os.environ
+    if token := environ.get("HF_TOKEN", "").strip():
+        return token
+    caches = environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = environ.get("HF_HOME") or f"{caches}/huggingface"
+    path = Path(environ.get("HF_TOKEN_PATH") or f"{home}/token")
+    try:
+        return path.expanduser().read_text(encoding="utf-8").strip() or None
+    except (OSError, RuntimeError, ValueError):  # none there, or no home folder
+        return None
 
 
 def first_to_answer(

@@ -23,7 +23,8 @@ class Client:
     """Who asks.
 
     Attributes:
-        name: That of its key, else its address; see `SpeechRequest.client`.
+        name: That of its key, or which of the keys it is, else its address; see
+            `SpeechRequest.client`.
         priority: See `SpeechRequest.priority`.
         address: Where it asks from.
         key: What it showed.
@@ -65,16 +66,19 @@ class Admission:
         """
         keys = self._server.api_keys
         # Every key is compared, in constant time: timing tells nothing about them.
-        matching = [key for key in keys if _is_same(key, shown or "")]
+        matching = [
+            (key, key.name or f"key {number}")
+            for number, key in enumerate(keys, start=1)
+            if _is_same(key, shown or "")
+        ]
         if keys and not matching:
             self._count_address(address)
             raise AccessError(
                 "the API key is missing or wrong",
                 hint="Send the header 'Authorization: Bearer <key>'",
             )
-        key = matching[0] if matching else None
+        key, name = matching[0] if matching else (None, address)
         KEY_NAME.set(key.name if key else "")
-        name = (key.name if key else "") or address
         return Client(name, key.priority if key else 0, address, key)
 
     def admit(self, shown: str | None, address: str) -> Client:

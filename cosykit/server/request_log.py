@@ -28,6 +28,7 @@ _BEGINNINGS = (
 )
 _SWITCHED = 101
 _ENDS = ("http.response.body", "websocket.http.response.body")
+_PROBES = ("/health", "/ready", "/metrics")
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "WS")
 
 
@@ -90,7 +91,9 @@ class RequestLog:
         method = scope.get("method", "WS")
         method = method if method in _METHODS else "unknown"
         self._metrics.requests.labels(route=route, status=status).inc()
-        _log.info("%s %s %d %.0f ms", method, route, status, 1000 * elapsed_s)
+        # Machines ask for these all night.
+        level = logging.DEBUG if route in _PROBES else logging.INFO
+        _log.log(level, "%s %s %d %.0f ms", method, route, status, 1000 * elapsed_s)
 
 
 def _request_id(scope: Scope) -> str:

@@ -53,13 +53,21 @@ def test_server_that_cannot_start_tells_why(run: Run, tone: Path) -> None:
 def test_tuning_writes_what_it_found_beside_what_was_there(
     run: Run, tone: Path
 ) -> None:
-    (tone / "cosykit.yaml").write_text("# ours\nlog:\n  level: warning  # quiet\n")
+    before = "# ours\nlog:\n  level: warning  # quiet\n"
+    (tone / "cosykit.yaml").write_text(before)
+    done = run("tune", "--seconds", "1", "--threads", "1", "--write")
+    assert done.code == 0, done.err
+    written = (tone / "cosykit.yaml").read_text()
+    assert written.startswith(before)
+    assert "threads: 1" in written
+    assert "batch_size:" in written
+
+
+def test_tuning_that_reaches_nothing_writes_nothing(run: Run, tone: Path) -> None:
+    (tone / "cosykit.yaml").write_text("# ours\n")
     done = run(
         "tune", "--seconds", "1", "--target", "0.001", "--threads", "1", "--write"
     )
-    assert done.code == 0, done.err
-    assert "Nobody had the first audio within 0.001 s" in done.err
-    written = (tone / "cosykit.yaml").read_text()
-    assert written.startswith("# ours\nlog:\n  level: warning  # quiet\n")
-    assert "threads: 1" in written
-    assert "batch_size: 1" in written
+    assert done.code == 7
+    assert "nothing was written" in done.err
+    assert (tone / "cosykit.yaml").read_text() == "# ours\n"

@@ -33,9 +33,13 @@ WANTED = {name: FILES[name] for name in SOURCE.files}
 
 
 @pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Whoever runs the tests may have logged in.
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     for name in (
         "HF_TOKEN",
+        "HF_TOKEN_PATH",
+        "HF_HUB_OFFLINE",
         "MODELSCOPE_API_TOKEN",
         "HF_ENDPOINT",
         "MODELSCOPE_ENDPOINT",

@@ -1,6 +1,7 @@
 """Which hub is asked, when the other takes over, and what each is shown."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -138,6 +139,24 @@ def test_private_copy_needs_a_token(
         fetch_toy(order, source=source)
     monkeypatch.setenv(variable, "secret-1")
     fetch_toy(order, source=source)
+    assert fetch_toy.contents() == WANTED
+
+
+@pytest.mark.parametrize("variable", ["HF_TOKEN_PATH", "HF_HOME"])
+def test_token_of_a_login_is_found(
+    fetch_toy: Fetcher,
+    hub: HubServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+) -> None:
+    (tmp_path / "token").write_text("secret-1\n")
+    hub.token = "secret-1"
+    with pytest.raises(HubError, match=r"40[14]"):
+        fetch_toy(source="huggingface")
+    found = tmp_path / "token" if variable == "HF_TOKEN_PATH" else tmp_path
+    monkeypatch.setenv(variable, str(found))
+    fetch_toy(source="huggingface")
     assert fetch_toy.contents() == WANTED
 
 

@@ -57,9 +57,15 @@ def open_engine(
         provider=installed.session.provider,
         precision=installed.level.precision,
         threads=installed.session.threads,
-        note=installed.reason,
+        note=_note(installed, forced_tokens),
     )
     return CosyVoiceEngine(stages, info)
+
+
+def _note(installed: Installed, forced_tokens: int | None) -> str:
+    if forced_tokens is None:
+        return installed.reason
+    return f"for measurements: {forced_tokens} tokens a piece; {installed.reason}"
 
 
 def _open_stages(

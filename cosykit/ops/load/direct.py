@@ -90,8 +90,7 @@ async def _ask(loop: Loop, ends_at: float, text: str, answers: Answers) -> None:
     async for chunk in loop.stream(SpeechRequest(text)):
         now = time.monotonic()
         first_byte_s = first_byte_s or now - began
-        if now <= ends_at:
-            answers.audio_s += chunk.duration_s
+        answers.note_audio(chunk.duration_s, in_time=now <= ends_at)
     answers.first_byte_s.append(first_byte_s)
     answers.total_s.append(time.monotonic() - began)
 

@@ -74,7 +74,7 @@ class Footprint:
 def result_of(users: int, answers: Answers, took: Footprint) -> LoadResult:
     """Put what was measured into figures."""
     requests, memory = len(answers.total_s), took.memory_bytes
-    has_cpu = took.cpu_s is not None and answers.audio_s > 0
+    has_cpu = took.cpu_s is not None and answers.heard_s > 0
     return LoadResult(
         users=users,
         seconds=answers.period_s,
@@ -87,7 +87,7 @@ def result_of(users: int, answers: Answers, took: Footprint) -> LoadResult:
         audio_per_s=answers.audio_s / answers.period_s,
         memory_mb=memory[-1] / 1e6 if memory else None,
         peak_memory_mb=max(memory) / 1e6 if memory else None,
-        cpu_per_audio_s=took.cpu_s / answers.audio_s
+        cpu_per_audio_s=took.cpu_s / answers.heard_s
         if has_cpu and took.cpu_s is not None
         else None,
     )

@@ -42,6 +42,7 @@ class Answers:
         first_byte_s: Of each request that was answered whole, to its first audio.
         total_s: Of each of them, to its last.
         audio_s: Seconds of speech that arrived while users were asking.
+        heard_s: Seconds of speech that arrived, to the end of the last request.
         refused: Requests that the server had no room for, by HTTP status.
         errors: Requests that failed in any other way, by what happened.
         period_s: How long users were asking.
@@ -50,9 +51,15 @@ class Answers:
     first_byte_s: list[float] = field(default_factory=list)
     total_s: list[float] = field(default_factory=list)
     audio_s: float = 0.0
+    heard_s: float = 0.0
     refused: Counter[int] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     period_s: float = 0.0
+
+    def note_audio(self, seconds: float, *, in_time: bool) -> None:
+        """Count speech that arrived, while users were asking or later."""
+        self.heard_s += seconds
+        self.audio_s += seconds if in_time else 0.0
 
 
 async def run_users(
@@ -119,8 +126,9 @@ class _Period:
             async for piece in answer.aiter_raw():
                 now = time.monotonic()
                 first_byte_s = first_byte_s or now - began
-                if now <= self.ends_at:
-                    self.answers.audio_s += len(piece) / _BYTES_A_SECOND
+                self.answers.note_audio(
+                    len(piece) / _BYTES_A_SECOND, in_time=now <= self.ends_at
+                )
         self.answers.first_byte_s.append(first_byte_s)
         self.answers.total_s.append(time.monotonic() - began)
         return 0.0

@@ -17,6 +17,7 @@ def answers() -> Answers:
         first_byte_s=[0.1 * n for n in range(1, 101)],
         total_s=[0.2 * n for n in range(1, 101)],
         audio_s=50.0,
+        heard_s=80.0,
         refused=Counter({503: 2}),
         errors=Counter({"ReadError": 1}),
         period_s=25.0,
@@ -39,7 +40,7 @@ def test_percentiles_and_rates_are_those_of_whole_answers() -> None:
 def test_memory_and_processor_are_those_of_the_server() -> None:
     got = result()
     assert (got.memory_mb, got.peak_memory_mb) == (2.0, 3.0)
-    assert got.cpu_per_audio_s == 0.4
+    assert got.cpu_per_audio_s == 0.25
 
 
 def test_nothing_is_told_of_a_server_that_does_not_say() -> None:
