@@ -13,7 +13,9 @@ from cosykit.cli.context import (
     ModelsDir,
     Precision,
     Provider,
+    Synthetic,
     Threads,
+    Tokens,
     VocoderPrecision,
     load_configuration,
 )
@@ -50,13 +52,8 @@ def bench(
     stream: Annotated[
         bool, typer.Option("--stream", help="Have the audio as soon as can be.")
     ] = False,
-    synthetic: Annotated[
-        str | None,
-        typer.Option(help="Measure this model with random weights; fetch none."),
-    ] = None,
-    tokens: Annotated[
-        int, typer.Option(min=1, help="Speech tokens a request of it; 50 are 1 s.")
-    ] = 200,
+    synthetic: Synthetic = None,
+    tokens: Tokens = 200,
     load: Annotated[
         str | None,
         typer.Option(

@@ -37,6 +37,13 @@ Threads = Annotated[
         show_default="configuration",
     ),
 ]
+Synthetic = Annotated[
+    str | None,
+    typer.Option(help="Take this model with random weights, to measure; fetch none."),
+]
+Tokens = Annotated[
+    int, typer.Option(min=1, help="Speech tokens a piece of its text; 50 are 1 s.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

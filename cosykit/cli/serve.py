@@ -9,7 +9,9 @@ from cosykit.cli.context import (
     ModelsDir,
     Precision,
     Provider,
+    Synthetic,
     Threads,
+    Tokens,
     VocoderPrecision,
     invocation_of,
     load_configuration,
@@ -32,13 +34,8 @@ def serve(
             "--port", "-p", help="0 takes any free one.", show_default="configuration"
         ),
     ] = None,
-    synthetic: Annotated[
-        str | None,
-        typer.Option(help="Serve this model with random weights, for load tests."),
-    ] = None,
-    tokens: Annotated[
-        int, typer.Option(min=1, help="Speech tokens a piece of text; 50 are 1 s.")
-    ] = 200,
+    synthetic: Synthetic = None,
+    tokens: Tokens = 200,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,

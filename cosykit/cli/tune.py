@@ -13,7 +13,9 @@ from cosykit.cli.context import (
     ModelsDir,
     Precision,
     Provider,
+    Synthetic,
     Threads,
+    Tokens,
     VocoderPrecision,
     load_configuration,
 )
@@ -39,13 +41,8 @@ def tune(
     write: Annotated[
         bool, typer.Option("--write", help="Write the best into the configuration.")
     ] = False,
-    synthetic: Annotated[
-        str | None,
-        typer.Option(help="Measure this model with random weights; fetch none."),
-    ] = None,
-    tokens: Annotated[
-        int, typer.Option(min=1, help="Speech tokens a piece of text; 50 are 1 s.")
-    ] = 200,
+    synthetic: Synthetic = None,
+    tokens: Tokens = 200,
     model: Model = None,
     models_dir: ModelsDir = None,
     provider: Provider = None,

@@ -59,17 +59,7 @@ class Loader:
 
     def loop_of(self, opened: Synthesizer) -> Loop:
         """Give a model its threads and its queue."""
-        engine = self._engine
-        return Loop(
-            opened.engine,
-            queue_size=engine.queue_size,
-            batch_size=engine.batch_size,
-            batch_window_s=engine.batch_window_ms / 1000,
-            start_within_s=engine.start_within_s,
-            timeout_s=engine.timeout_s,
-            parallel=engine.parallel,
-            on_restart=self._on_restart,
-        )
+        return Loop.configured(opened.engine, self._engine, self._on_restart)
 
     async def warm_up(self, loop: Loop) -> None:
         """Speak once in each language, where the configuration asks for it."""

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from cosykit.errors import CosykitError
+from cosykit.errors import CosykitError, SilenceError
 
 Result = TypeVar("Result")
 
@@ -42,6 +42,22 @@ async def while_connected(
 async def _wait_until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+@asynccontextmanager
+async def taken_within(patience_s: float) -> AsyncGenerator[None]:
+    """Send something, as soon as the client takes more.
+
+    Raises:
+        SilenceError: It takes nothing for so long that it must be gone.
+    """
+    try:
+        async with asyncio.timeout(patience_s):
+            yield
+    except TimeoutError:
+        raise SilenceError(
+            f"nothing was taken for {patience_s:g} s", hint="Read what is sent"
+        ) from None
 
 
 class AudioResponse(StreamingResponse):

@@ -12,8 +12,9 @@ import logging
 import math
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from typing import Self
 
-from cosykit.config.schema import Auto
+from cosykit.config.schema import Auto, EngineSettings
 from cosykit.errors import CosykitError, DeadlineError, OutOfMemoryError
 from cosykit.synthesis.job import End, Event, Job
 from cosykit.synthesis.lasting import LastingThreads
@@ -66,6 +67,25 @@ class Loop:
         work = self._step_all if self._batch else self._take_turns
         self._threads = LastingThreads(
             "cosykit-engine", threads, work, self._begin_anew
+        )
+
+    @classmethod
+    def configured(
+        cls,
+        engine: Engine,
+        settings: EngineSettings,
+        on_restart: Callable[[], None] = lambda: None,
+    ) -> Self:
+        """Run an engine as the configuration says."""
+        return cls(
+            engine,
+            queue_size=settings.queue_size,
+            batch_size=settings.batch_size,
+            batch_window_s=settings.batch_window_ms / 1000,
+            start_within_s=settings.start_within_s,
+            timeout_s=settings.timeout_s,
+            parallel=settings.parallel,
+            on_restart=on_restart,
         )
 
     @property

@@ -49,15 +49,7 @@ async def measure_direct(
 async def _running(
     opened: Synthesizer, settings: EngineSettings
 ) -> AsyncIterator[Loop]:
-    loop = Loop(
-        opened.engine,
-        queue_size=settings.queue_size,
-        batch_size=settings.batch_size,
-        batch_window_s=settings.batch_window_ms / 1000,
-        start_within_s=settings.start_within_s,
-        timeout_s=settings.timeout_s,
-        parallel=settings.parallel,
-    )
+    loop = Loop.configured(opened.engine, settings)
     try:
         yield loop
     finally:

@@ -20,6 +20,7 @@ from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.discretion import discreet
 from cosykit.server.request_log import REQUEST_ID, safe_id
 from cosykit.server.service import SpeechService
+from cosykit.server.streaming import taken_within
 
 _log = logging.getLogger("cosykit.access")
 
@@ -234,14 +235,8 @@ class Call:
         Raises:
             SilenceError: It takes nothing for so long that it must be gone.
         """
-        patience_s = self.service.settings.engine.timeout_s
-        try:
-            async with asyncio.timeout(patience_s):
-                await self._context.write(message.SerializeToString())
-        except TimeoutError:
-            raise SilenceError(
-                f"nothing was taken for {patience_s:g} s", hint="Read what is sent"
-            ) from None
+        async with taken_within(self.service.settings.engine.timeout_s):
+            await self._context.write(message.SerializeToString())
         self._stir()
 
     def _stir(self) -> None:

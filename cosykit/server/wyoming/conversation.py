@@ -37,6 +37,7 @@ from cosykit.server.operations import check_length
 from cosykit.server.request_log import REQUEST_ID
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output, start_speech
+from cosykit.server.streaming import taken_within
 from cosykit.server.wyoming.events import Manner, Piece, WholeText, asked, read_event
 from cosykit.server.wyoming.voices import describe, language_of
 from cosykit.types import SpeechRequest
@@ -247,14 +248,8 @@ class Conversation:
         Raises:
             SilenceError: It takes nothing for so long that it must be gone.
         """
-        patience_s = self._service.settings.engine.timeout_s
-        try:
-            async with asyncio.timeout(patience_s):
-                await async_write_event(what.event(), self._writer)
-        except TimeoutError:
-            raise SilenceError(
-                f"nothing was taken for {patience_s:g} s", hint="Read what is sent"
-            ) from None
+        async with taken_within(self._service.settings.engine.timeout_s):
+            await async_write_event(what.event(), self._writer)
 
 
 def _start_of(sample_rate: int) -> AudioStart:
