@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from cosykit.engines.cosyvoice.prefill import Prefill
-from cosykit.engines.cosyvoice.reading import LmPrompt, Reader
+from cosykit.engines.cosyvoice.reading import Array, LmPrompt, Reader
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.synthesis.lm.decoder import LanguageModel
+from cosykit.synthesis.lm.sampling import choose
 
 
 class Decoding:
@@ -37,8 +38,7 @@ class Decoding:
         """Let an utterance begin after a prompt, and choose its first token."""
         scores = self._prefill.begin(prompt, utterance.piece.tokens)
         self._utterances.append(utterance)
-        utterance.choose(scores, self._end_token)
-        self._release_ended()
+        self._choose([utterance], scores[None])
 
     def step(self) -> None:
         """Choose the next token of every utterance."""
@@ -46,14 +46,18 @@ class Decoding:
             return
         last = [utterance.tokens[-1] for utterance in self._utterances]
         scores = self._model.step(self._embeddings[last])
-        for utterance, row in zip(self._utterances, scores, strict=True):
-            utterance.choose(row, self._end_token)
-        self._release_ended()
+        self._choose(self._utterances, scores)
 
     def drop(self, utterance: Utterance) -> None:
         """Let go of an utterance, if it is being decoded."""
         if utterance in self._utterances:
             self._release(self._utterances.index(utterance))
+
+    def _choose(self, utterances: Sequence[Utterance], scores: Array) -> None:
+        tokens = choose(scores, [utterance.choice() for utterance in utterances])
+        for utterance, token in zip(utterances, tokens, strict=True):
+            utterance.take(token, self._end_token)
+        self._release_ended()
 
     def _release_ended(self) -> None:
         for utterance in [u for u in self._utterances if u.ended]:

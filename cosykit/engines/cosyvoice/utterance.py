@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosykit.errors import ComputationError
 from cosykit.synthesis.flow.chunks import Chunk, Chunks, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.lm.length import LengthLimits
-from cosykit.synthesis.lm.sampling import choose
+from cosykit.synthesis.lm.sampling import Choice
 from cosykit.synthesis.text.pieces import TextPiece
 from cosykit.types import Sampling, Vocoder, VocoderStream
 
@@ -64,29 +63,30 @@ class Utterance:
         self.ended = self.ran_out = False
         self._generator = self._seeded()
 
-    def choose(self, scores: NDArray[np.float32], end_token: int) -> None:
-        """Take the next token, which may be the one that ends the speech.
+    def choice(self) -> Choice:
+        """Say how the next token is to be chosen; every call draws anew."""
+        return Choice(
+            recent=self.tokens[-self.sampling.window :],
+            draws=(self._generator.random(), self._generator.random()),
+            parameters=self.sampling,
+            may_end=len(self.tokens) >= self.limits.fewest,
+        )
+
+    def take(self, token: int | None, end_token: int) -> None:
+        """Take the next token.
 
         Args:
-            scores: Log-probabilities, (end_token + 1).
+            token: None if none could be chosen.
+            end_token: The one that ends the speech.
         """
-        try:
-            token = choose(
-                scores,
-                self.tokens[-self.sampling.window :],
-                (self._generator.random(), self._generator.random()),
-                self.sampling,
-                may_end=len(self.tokens) >= self.limits.fewest,
-            )
-        except ComputationError as error:
+        if token is None:
             # Others in the batch go on.
-            self.failure, self.ended = error, True
-            return
-        if token == end_token:
+            self.failure, self.ended = ComputationError("the language model"), True
+        elif token == end_token:
             self.ended = True
-            return
-        self.tokens.append(token)
-        self.ended = self.ran_out = len(self.tokens) >= self.limits.most
+        else:
+            self.tokens.append(token)
+            self.ended = self.ran_out = len(self.tokens) >= self.limits.most
 
     def next_chunk(self) -> Chunk | None:
         """Give the next tokens that can be rendered, if there are enough."""

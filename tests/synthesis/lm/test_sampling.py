@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.errors import ComputationError
 from cosykit.synthesis.lm.length import limits_of
-from cosykit.synthesis.lm.sampling import choose
+from cosykit.synthesis.lm.sampling import Choice, choose
 from cosykit.types import Sampling
 
 Case = dict[str, NDArray[Any]]
@@ -37,6 +36,12 @@ def draw_for(probabilities: NDArray[Any], pick: int) -> float:
     return float((sums[pick] - probabilities[pick] / 2) / sums[-1])
 
 
+def a_choice(
+    recent: Sequence[int] = (), draws: tuple[float, float] = (0.5, 0.5)
+) -> Choice:
+    return Choice(recent, draws, OFFICIAL, may_end=True)
+
+
 def draws_of(case: Case) -> tuple[float, float]:
     first = draw_for(case["nucleus_prob"], int(case["nucleus_pick"][0]))
     if "fallback_prob" not in case:
@@ -46,22 +51,18 @@ def draws_of(case: Case) -> tuple[float, float]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_injected_picks_give_the_tokens_of_upstream(case: Case) -> None:
-    found = choose(
-        case["scores"],
-        case["decoded"][-OFFICIAL.window :].tolist(),
-        draws_of(case),
-        OFFICIAL,
-        may_end=True,
-    )
+    recent = case["decoded"][-OFFICIAL.window :].tolist()
+    (found,) = choose(case["scores"][None], [a_choice(recent, draws_of(case))])
     assert found == case["result"]
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf])
 def test_nothing_is_chosen_by_what_is_no_number(score: float) -> None:
-    scores = np.full(50, -np.log(50), np.float32)
-    scores[7] = score
-    with pytest.raises(ComputationError, match="NaN"):
-        choose(scores, (), (0.5, 0.5), OFFICIAL, may_end=True)
+    scores = np.full((3, 50), -np.log(50), np.float32)
+    scores[1, 7] = score
+    first, broken, last = choose(scores, [a_choice()] * 3)
+    assert broken is None
+    assert first == last is not None
 
 
 def test_some_picks_of_upstream_are_drawn_again() -> None:
@@ -81,12 +82,10 @@ def chosen(
 ) -> NDArray[np.int64]:
     """Choose a token for each row."""
     draws = np.random.default_rng(5).random((scores.shape[0], 2)).tolist()
-    return np.array(
-        [
-            choose(row, recent, (first, again), parameters, may_end=may_end)
-            for row, (first, again) in zip(scores, draws, strict=True)
-        ]
-    )
+    choices = [
+        Choice(recent, (first, again), parameters, may_end) for first, again in draws
+    ]
+    return np.array(choose(scores, choices))
 
 
 def test_speech_does_not_end_before_it_may() -> None:
@@ -116,8 +115,20 @@ def test_draws_follow_the_probabilities() -> None:
 @pytest.mark.parametrize("draw", [0.0, np.nextafter(1.0, 0.0)])
 def test_extreme_draws_stay_within_the_nucleus(draw: float) -> None:
     scores = np.log(np.array([1e-9, 0.7, 0.3 - 2e-9, 1e-9], np.float32))
-    found = choose(scores, [], (draw, draw), OFFICIAL, may_end=True)
+    (found,) = choose(scores[None], [a_choice(draws=(draw, draw))])
     assert found in (1, 2)
+
+
+def test_company_changes_nothing() -> None:
+    scores = some_scores(4)
+    choices = [
+        a_choice(draws=(0.7, 0.2)),
+        a_choice(recent=[int(scores[1].argmax())], draws=(0.01, 0.6)),
+        Choice((), (0.9, 0.5), Sampling(top_k=3, top_p=1.0), may_end=True),
+        Choice((), (0.4, 0.5), Sampling(top_k=40), may_end=False),
+    ]
+    alone = [choose(scores[row : row + 1], [choices[row]])[0] for row in range(4)]
+    assert choose(scores, choices) == alone
 
 
 def test_repeated_token_within_the_tolerance_stays() -> None:
