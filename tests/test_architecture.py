@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "cosykit"
 # from nothing but itself, unless the layer says otherwise.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("types", "spec"),
+    ("types", "seams", "spec"),
     ("config", "plugins", "audio", "runtime", "hub"),
     (
         "synthesis.text",

@@ -15,8 +15,9 @@ from cosykit.errors import InputError, ModelLoadError
 
 if TYPE_CHECKING:
     from cosykit.config import Settings
+    from cosykit.seams import VoiceKeeper
     from cosykit.synthesis.voice.store import VoiceStore
-    from cosykit.types import Voice, VoiceKeeper
+    from cosykit.types import Voice
 
 voices = typer.Typer(invoke_without_command=True)
 
@@ -201,9 +202,9 @@ def _keeper(settings: "Settings") -> "Generator[VoiceKeeper]":
         yield open_voices_alone(settings.model, settings)
         return
     from cosykit.cli.opening import open_model
+    from cosykit.seams import VoiceKeeper
     from cosykit.spec import SPECS
     from cosykit.synthesis.pipeline import unable
-    from cosykit.types import VoiceKeeper
 
     spec = SPECS.get(settings.model)
     if spec and "zero_shot" not in spec.modes:

@@ -2,7 +2,7 @@
 
 from cosykit.config.schema import TextSettings
 from cosykit.plugins import load_plugin, misfit
-from cosykit.types import TextFrontend
+from cosykit.seams import TextFrontend
 
 
 def open_text_frontend(settings: TextSettings) -> TextFrontend:

@@ -10,8 +10,8 @@ from cosykit.engines.synthesizer import Synthesizer
 from cosykit.hub.bundle import read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
 from cosykit.plugins import load_plugin, misfit, plugin_names
+from cosykit.seams import Engine
 from cosykit.spec import LITE
-from cosykit.types import Engine
 
 
 def load(model: str | None = None, settings: Settings | None = None) -> Synthesizer:

@@ -15,18 +15,16 @@ from cosykit.audio.file import write_audio
 from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.engines.fallback import Failure
 from cosykit.errors import InputError
+from cosykit.seams import Engine, EngineInfo, VoiceKeeper
 from cosykit.synthesis.pipeline import speak, unable
 from cosykit.types import (
     AudioChunk,
-    Engine,
-    EngineInfo,
     Language,
     Recording,
     Samples,
     Sampling,
     SpeechRequest,
     Voice,
-    VoiceKeeper,
 )
 
 RecordedAudio = str | Path | bytes | Recording

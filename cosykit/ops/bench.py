@@ -12,7 +12,8 @@ from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.open import load
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.types import AudioChunk, BatchEngine, SpeechRequest
+from cosykit.seams import BatchEngine
+from cosykit.types import AudioChunk, SpeechRequest
 
 # Long enough for several pieces, with the mix of sentences that people read out.
 BENCH_TEXT = (

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from cosykit.audio.formats import checked_rate, media_type, rate_for
 from cosykit.errors import BusyError, DeadlineError, InputError, NothingToSpeakError
+from cosykit.seams import Engine
 from cosykit.server.beside import in_thread
 from cosykit.server.live_events import (
     EncodedAudio,
@@ -32,7 +33,7 @@ from cosykit.synthesis.text.incremental import IncomingText
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.text.marks import has_words
 from cosykit.synthesis.voice.lookup import find_voice
-from cosykit.types import AudioChunk, Engine, Language, SpeechRequest
+from cosykit.types import AudioChunk, Language, SpeechRequest
 
 # In texts of server.max_text_chars: 204,800 characters of its default.
 _MOST_WAITING = 50

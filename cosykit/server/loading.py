@@ -12,8 +12,9 @@ import psutil
 from cosykit.config.schema import EngineSettings
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, InputError
+from cosykit.seams import BatchEngine
 from cosykit.synthesis.loop import Loop
-from cosykit.types import BatchEngine, Language, SpeechRequest
+from cosykit.types import Language, SpeechRequest
 
 _log = logging.getLogger(__name__)
 

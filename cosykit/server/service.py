@@ -12,6 +12,7 @@ from cosykit.engines.open import load
 from cosykit.engines.roster import find_installed_model
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError, InputError
+from cosykit.seams import Counting
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
@@ -22,7 +23,6 @@ from cosykit.server.metrics import Metrics
 from cosykit.server.pool import ModelPool
 from cosykit.server.shelf import Shelf
 from cosykit.synthesis.loop import Loop
-from cosykit.types import Counting
 
 _log = logging.getLogger(__name__)
 

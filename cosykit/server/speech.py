@@ -12,6 +12,7 @@ from cosykit.audio.formats import AudioFormat, media_type, rate_for
 from cosykit.audio.pcm import whole_wav
 from cosykit.config.schema import AudioSettings
 from cosykit.errors import CosykitError
+from cosykit.seams import Engine
 from cosykit.server.beside import in_thread
 from cosykit.server.cache.cache import Entry, Status
 from cosykit.server.cache.finished import FinishedSpeech
@@ -19,7 +20,7 @@ from cosykit.server.exchange import Serving
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import check_abilities, listen
-from cosykit.types import Engine, SpeechRequest
+from cosykit.types import SpeechRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit import __version__
+from cosykit.seams import EngineInfo
 from cosykit.server.configured import State
 from cosykit.server.discretion import without_folders
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import Operation
 from cosykit.server.service import SpeechService
-from cosykit.types import EngineInfo
 
 
 class Queue(BaseModel):

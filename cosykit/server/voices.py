@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cosykit.errors import NotFoundError
+from cosykit.seams import Engine, VoiceKeeper
 from cosykit.server.openai_shapes import ErrorAnswer
 from cosykit.server.operations import (
     STRICT,
@@ -23,7 +24,7 @@ from cosykit.server.operations import (
 from cosykit.server.recordings import EncodedAudio, Transcript, decoded, naming
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.pipeline import unable
-from cosykit.types import Engine, Language, Voice, VoiceKeeper
+from cosykit.types import Language, Voice
 
 
 class VoiceObject(BaseModel):

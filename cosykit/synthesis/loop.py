@@ -16,13 +16,14 @@ from typing import Self
 
 from cosykit.config.schema import Auto, EngineSettings
 from cosykit.errors import CosykitError, DeadlineError, OutOfMemoryError
+from cosykit.seams import BatchEngine, Engine, Progress
 from cosykit.synthesis.job import End, Event, Job
 from cosykit.synthesis.lasting import LastingThreads
 from cosykit.synthesis.limits import Limits, closing
 from cosykit.synthesis.pipeline import Finishing, check_abilities, for_engine
 from cosykit.synthesis.schedule import Schedule
 from cosykit.synthesis.turns import Turns
-from cosykit.types import AudioChunk, BatchEngine, Engine, Progress, SpeechRequest
+from cosykit.types import AudioChunk, SpeechRequest
 
 _log = logging.getLogger(__name__)
 

@@ -14,8 +14,9 @@ import numpy as np
 from cosykit.audio.level import Limiter, apply_gain
 from cosykit.audio.pitch import PitchShifter
 from cosykit.errors import ComputationError, InputError
+from cosykit.seams import Engine, VoiceKeeper
 from cosykit.spec import SPECS, Mode
-from cosykit.types import AudioChunk, Engine, Samples, SpeechRequest, VoiceKeeper
+from cosykit.types import AudioChunk, Samples, SpeechRequest
 
 _LACKS: Mapping[Mode, str] = MappingProxyType(
     {

@@ -7,8 +7,9 @@ an engine that can, several threads take turns at once.
 import logging
 from collections.abc import Generator
 
+from cosykit.seams import Engine
 from cosykit.synthesis.job import Job
-from cosykit.types import AudioChunk, Engine, SpeechRequest
+from cosykit.types import AudioChunk, SpeechRequest
 
 _log = logging.getLogger(__name__)
 

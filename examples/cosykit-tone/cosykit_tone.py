@@ -6,10 +6,9 @@ import numpy as np
 
 from cosykit.config.schema import Settings, TextSettings
 from cosykit.errors import InputError, NotFoundError
+from cosykit.seams import Capabilities, EngineInfo
 from cosykit.types import (
     AudioChunk,
-    Capabilities,
-    EngineInfo,
     Language,
     Mel,
     Samples,

@@ -17,7 +17,8 @@ from cosykit.config.schema import (
 from cosykit.engines.identity import digest, heard_fields
 from cosykit.engines.open import load
 from cosykit.errors import InputError, NotFoundError
-from cosykit.types import Recording, Repeatable, Sampling, SpeechRequest
+from cosykit.seams import Repeatable
+from cosykit.types import Recording, Sampling, SpeechRequest
 
 TEXT = "今天下午3点开会。"
 

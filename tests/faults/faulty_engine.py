@@ -6,14 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from cosykit.config.schema import Settings
-from cosykit.types import (
-    AudioChunk,
-    Capabilities,
-    EngineInfo,
-    Progress,
-    SpeechRequest,
-    Voice,
-)
+from cosykit.seams import Capabilities, EngineInfo, Progress
+from cosykit.types import AudioChunk, SpeechRequest, Voice
 
 RATE = 24_000
 CHUNK_S = 0.5

@@ -5,10 +5,11 @@ import pytest
 from cosykit.config.schema import Settings
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError
+from cosykit.seams import Counting, Progress
 from cosykit.server.exchange import Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.service import SpeechService
-from cosykit.types import Counting, Progress, SpeechRequest
+from cosykit.types import SpeechRequest
 from tests.synthesis.counting_engine import CountingEngine
 
 

@@ -14,13 +14,8 @@ from cosykit.errors import (
     NothingToSpeakError,
     ResourceError,
 )
-from cosykit.types import (
-    AudioChunk,
-    Capabilities,
-    EngineInfo,
-    SpeechRequest,
-    Voice,
-)
+from cosykit.seams import Capabilities, EngineInfo
+from cosykit.types import AudioChunk, SpeechRequest, Voice
 
 RATE = 24_000
 PATIENCE_S = 20

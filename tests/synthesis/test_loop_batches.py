@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from cosykit.errors import BusyError, CosykitError, InputError
+from cosykit.seams import BatchEngine, Progress
 from cosykit.synthesis.loop import Loop
-from cosykit.types import BatchEngine, Progress, SpeechRequest
+from cosykit.types import SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from cosykit.errors import CosykitError, OutOfMemoryError
+from cosykit.seams import Progress
 from cosykit.synthesis.job import Job
 from cosykit.synthesis.loop import Loop
-from cosykit.types import AudioChunk, Progress, Samples, SpeechRequest
+from cosykit.types import AudioChunk, Samples, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
 
 

@@ -10,8 +10,9 @@ from typing import Literal
 import pytest
 
 from cosykit.errors import BusyError, CosykitError
+from cosykit.seams import Capabilities, EngineInfo
 from cosykit.synthesis.loop import Loop
-from cosykit.types import AudioChunk, Capabilities, EngineInfo, SpeechRequest
+from cosykit.types import AudioChunk, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
 
 

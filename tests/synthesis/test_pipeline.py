@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from cosykit.errors import ComputationError, InputError
+from cosykit.seams import Capabilities, EngineInfo
 from cosykit.synthesis.pipeline import speak
-from cosykit.types import (
-    AudioChunk,
-    Capabilities,
-    EngineInfo,
-    Samples,
-    SpeechRequest,
-    Voice,
-)
+from cosykit.types import AudioChunk, Samples, SpeechRequest, Voice
 
 RATE = 24_000
 

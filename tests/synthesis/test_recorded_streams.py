@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosykit.seams import VocoderStream
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM, WHOLE, Chunks, Schedule
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
@@ -17,7 +18,7 @@ from cosykit.synthesis.vocoder.faded import FadedStream
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
 from cosykit.synthesis.vocoder.hift import HiftVocoder
 from cosykit.synthesis.vocoder.seamless import SeamlessStream
-from cosykit.types import Mel, Samples, VocoderStream
+from cosykit.types import Mel, Samples
 from tests.convert.recorded import FOLDER, greatest_difference
 
 Array = NDArray[np.float32]

@@ -19,18 +19,9 @@ from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.errors import ModelLoadError, OutOfMemoryError
+from cosykit.seams import Capabilities, EngineInfo, Progress, Vocoder
 from cosykit.synthesis.flow.model import Flow
-from cosykit.types import (
-    AudioChunk,
-    Capabilities,
-    EngineInfo,
-    Language,
-    Progress,
-    Recording,
-    SpeechRequest,
-    Vocoder,
-    Voice,
-)
+from cosykit.types import AudioChunk, Language, Recording, SpeechRequest, Voice
 
 _log = logging.getLogger(__name__)
 

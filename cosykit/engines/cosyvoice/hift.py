@@ -2,9 +2,9 @@
 
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.installed import find_installed
+from cosykit.seams import Vocoder
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
 from cosykit.synthesis.vocoder.hift import HiftVocoder
-from cosykit.types import Vocoder
 
 
 def open_vocoder(model: str, settings: Settings) -> Vocoder:

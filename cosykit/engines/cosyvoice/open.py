@@ -18,13 +18,13 @@ from cosykit.plugins import load_plugin, misfit
 from cosykit.runtime.blocks import HOST
 from cosykit.runtime.huge_pages import gather_into_huge_pages
 from cosykit.runtime.memory import usable_memory_bytes
+from cosykit.seams import EngineInfo, Vocoder
 from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM
 from cosykit.synthesis.flow.model import Flow
 from cosykit.synthesis.lm.cache import CacheShape
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.text.pieces import TextPieces
-from cosykit.types import EngineInfo, Vocoder
 
 _FLOAT_BYTES = 4
 

@@ -22,6 +22,7 @@ from cosykit.engines.cosyvoice.speech import Line, Speech
 from cosykit.engines.cosyvoice.utterance import Manner
 from cosykit.engines.cosyvoice.voices import Voices
 from cosykit.errors import InputError
+from cosykit.seams import Capabilities, Vocoder
 from cosykit.spec import ModelFacts
 from cosykit.synthesis.flow.chunks import LONG, WHOLE, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt
@@ -31,7 +32,7 @@ from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.text.pieces import TextPiece, TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
 from cosykit.synthesis.voice.prompt import VoicePrompt
-from cosykit.types import Capabilities, SpeechRequest, Vocoder
+from cosykit.types import SpeechRequest
 
 _INSTRUCTIONS_END = "<|endofprompt|>"
 # A text token becomes 6 to 8 speech tokens; with less room speech would be cut off.

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cosykit.errors import ComputationError
+from cosykit.seams import Vocoder, VocoderStream
 from cosykit.synthesis.flow.chunks import Chunk, Chunks, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.synthesis.lm.sampling import Choice
 from cosykit.synthesis.text.pieces import TextPiece
-from cosykit.types import Sampling, Vocoder, VocoderStream
+from cosykit.types import Sampling
 
 # What the random numbers of an utterance are drawn for.
 _TOKENS, _NOISE, _SOURCE = range(3)

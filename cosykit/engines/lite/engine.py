@@ -27,16 +27,11 @@ from cosykit.runtime.session import (
     open_session,
 )
 from cosykit.runtime.wheel import import_runtime
+from cosykit.seams import Capabilities, EngineInfo
 from cosykit.spec import LITE
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
-from cosykit.types import (
-    AudioChunk,
-    Capabilities,
-    EngineInfo,
-    SpeechRequest,
-    Voice,
-)
+from cosykit.types import AudioChunk, SpeechRequest, Voice
 
 # The model follows speeds in this range without slurring; see `stretch` for the rest.
 SLOWEST, FASTEST = 0.5, 2.0

@@ -5,10 +5,11 @@ from functools import partial
 from types import MappingProxyType
 
 from cosykit.engines.lite.pieces import PhonemeSentence
+from cosykit.seams import TextFrontend
 from cosykit.synthesis.text.phonemes import Phonemizer
 from cosykit.synthesis.text.recent import RecentTexts
 from cosykit.synthesis.text.told import told
-from cosykit.types import Language, Sentence, TextFrontend
+from cosykit.types import Language, Sentence
 
 # Takes the tables and the rules of both languages to be read.
 _TRIAL_TEXT = "你好 hello"

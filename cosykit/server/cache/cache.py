@@ -19,6 +19,7 @@ from cosykit.audio.formats import AudioFormat
 from cosykit.config.schema import CacheSettings
 from cosykit.engines.identity import digest
 from cosykit.errors import CosykitError
+from cosykit.seams import Engine, Repeatable
 from cosykit.server.beside import in_thread
 from cosykit.server.cache.collecting import Collecting, Room
 from cosykit.server.cache.control import CACHE_CONTROL
@@ -26,7 +27,7 @@ from cosykit.server.cache.finished import FinishedSpeech
 from cosykit.server.cache.memory import MemoryStore
 from cosykit.server.cache.store import Store
 from cosykit.server.metrics import Metrics
-from cosykit.types import Engine, Repeatable, SpeechRequest
+from cosykit.types import SpeechRequest
 
 Status = Literal["hit", "miss", ""]
 """Whether speech was there; empty where it cannot be."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.errors import InputError
+from cosykit.seams import TextFrontend
 from cosykit.synthesis.text.balance import Stretch, balanced
 from cosykit.synthesis.text.frontend import nothing_to_speak
 from cosykit.synthesis.text.korean import korean_sentences
@@ -25,7 +26,7 @@ from cosykit.synthesis.text.recent import RecentTexts
 from cosykit.synthesis.text.sentences import split_sentences
 from cosykit.synthesis.text.told import told
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
-from cosykit.types import Language, Sentence, Span, TextFrontend
+from cosykit.types import Language, Sentence, Span
 
 _WHISPER = WhisperTokenizer()
 _NO_READINGS: Mapping[str, str] = MappingProxyType({})

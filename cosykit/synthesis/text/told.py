@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cosykit.errors import InputError
-from cosykit.types import PronouncingFrontend, TextFrontend
+from cosykit.seams import PronouncingFrontend, TextFrontend
 
 
 def told(frontend: TextFrontend, readings: Mapping[str, str]) -> TextFrontend:

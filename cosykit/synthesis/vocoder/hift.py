@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cosykit.seams import VocoderStream
 from cosykit.synthesis.vocoder.chances import Drawn
 from cosykit.synthesis.vocoder.faded import FadedStream
 from cosykit.synthesis.vocoder.graphs import SAMPLE_RATE, HiftGraphs
 from cosykit.synthesis.vocoder.seamless import SeamlessStream
-from cosykit.types import VocoderStream
 
 # Context included, two threads take 2.3 ms a frame in pieces of 200 or of 400, 2.5 in
 # those of 100. But 344 frames take 0.82 s in two pieces, and 0.78 s in one.

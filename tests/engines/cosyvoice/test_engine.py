@@ -22,17 +22,11 @@ from cosykit.errors import (
     OutOfMemoryError,
 )
 from cosykit.hub.bundle import MANIFEST
+from cosykit.seams import BatchEngine, Counting, Engine
 from cosykit.spec import GRAPHS_VERSION
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.length import LengthLimits
-from cosykit.types import (
-    AudioChunk,
-    BatchEngine,
-    Counting,
-    Engine,
-    Samples,
-    SpeechRequest,
-)
+from cosykit.types import AudioChunk, Samples, SpeechRequest
 
 TEXT = "今天天气很好，我们去公园散步。"
 LONG = "第一句话说的是春天。" * 12

@@ -10,12 +10,13 @@ from cosykit.engines.cosyvoice.installed import find_installed
 from cosykit.engines.cosyvoice.preparing import Preparing
 from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.errors import InputError
+from cosykit.seams import VocoderStream
 from cosykit.spec import Mode
 from cosykit.synthesis.flow.chunks import DEFAULT, WHOLE
 from cosykit.synthesis.text.frontend import StandardFrontend
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
-from cosykit.types import Recording, SpeechRequest, VocoderStream
+from cosykit.types import Recording, SpeechRequest
 
 TEXT = "你好。"
 TRANSCRIPT = "今天天气很好。"

@@ -10,8 +10,9 @@ from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.voices import Voices, open_voices_alone
 from cosykit.errors import InputError, NotFoundError
 from cosykit.hub.bundle import read_bundle
+from cosykit.seams import VoiceKeeper
 from cosykit.synthesis.voice.store import VoiceStore
-from cosykit.types import Recording, SpeechRequest, VoiceKeeper
+from cosykit.types import Recording, SpeechRequest
 from tests.synthesis.voice.signals import silence, speech
 
 MODEL = "cosyvoice-300m"

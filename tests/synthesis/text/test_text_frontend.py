@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from cosykit.config.schema import TextSettings
 from cosykit.errors import InputError
+from cosykit.seams import TextFrontend
 from cosykit.synthesis.text.frontend import StandardFrontend, open_frontend
-from cosykit.types import Language, TextFrontend
+from cosykit.types import Language
 
 FRONTEND = StandardFrontend()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cosykit.runtime.session import Session
+from cosykit.seams import Vocoder, VocoderStream
 from cosykit.synthesis.vocoder.chances import Drawn
 from cosykit.synthesis.vocoder.graphs import (
     DECODER_REACH,
@@ -12,7 +13,7 @@ from cosykit.synthesis.vocoder.graphs import (
     HiftGraphs,
 )
 from cosykit.synthesis.vocoder.hift import HiftVocoder
-from cosykit.types import Mel, Samples, Vocoder, VocoderStream
+from cosykit.types import Mel, Samples
 from tests.convert.recorded import greatest_difference
 
 FRAMES = 200
