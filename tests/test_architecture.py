@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "cosykit"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("types", "seams", "spec"),
-    ("config", "plugins", "audio", "runtime", "hub"),
+    ("config", "plugins", "audio", "runtime", "hub", "redis_client"),
     (
         "synthesis.text",
         "synthesis.voice",
@@ -53,7 +53,7 @@ OWNERS = {
     "av": ("audio",),
     "httpx2": ("hub", "ops"),
     "PIL": ("ops",),
-    "redis": ("server",),
+    "redis": ("redis_client", "server"),
     "grpc": ("server",),
     "wyoming": ("server",),
     "soxr": ("audio",),

@@ -1,5 +1,6 @@
 """Look the machine and the installation over, and name a remedy for what is wrong."""
 
+import asyncio
 import errno
 import os
 import platform
@@ -16,7 +17,7 @@ import psutil
 from cosykit import __version__
 from cosykit.config.schema import HubSettings, ServerSettings, Settings
 from cosykit.engines.open import choose_model, load
-from cosykit.errors import CosykitError, ModelLoadError
+from cosykit.errors import ConfigError, CosykitError, ModelLoadError
 from cosykit.hub.bundle import own_models, read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
 from cosykit.hub.http import responds
@@ -62,6 +63,7 @@ def examine(settings: Settings) -> Sequence[Finding]:
         _session,
         _resources,
         _port,
+        _redis,
         _hub,
         _plugins,
     )
@@ -210,6 +212,31 @@ def _listen_problem(server: ServerSettings) -> str | None:
     except OSError as error:
         return "in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
     return None
+
+
+def _redis(settings: Settings) -> Iterator[Finding]:
+    cache = settings.cache
+    if cache.store != "redis":
+        return
+    # The client takes half a second to import.
+    from cosykit.redis_client import problem_with
+
+    url, timeout_s = cache.redis_url.get_secret_value(), cache.redis_timeout_ms / 1000
+    try:
+        problem = asyncio.run(problem_with(url, timeout_s))
+    except ConfigError as error:
+        yield Finding("redis", "problem", error.message, error.hint)
+        return
+    if problem:
+        yield Finding(
+            "redis",
+            "warning",
+            f"{problem}; a server goes on without it",
+            "Check that Redis runs, cache.redis_url and cache.redis_timeout_ms, or set "
+            "cache.store: memory",
+        )
+    else:
+        yield Finding("redis", "ok", f"it answers within {timeout_s:g} s")
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:

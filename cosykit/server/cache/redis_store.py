@@ -7,50 +7,21 @@ a line in the log, and nothing else.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from types import MappingProxyType
 from typing import TypeVar
 
 from prometheus_client import Counter
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import (
-    AuthenticationError,
-    ConnectionError,
-    NoPermissionError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    ResponseError,
-    TimeoutError,
-)
+from redis.exceptions import ResponseError
 
-from cosykit.errors import ConfigError
+from cosykit.redis_client import PREFIX, open_redis, reason_of
 from cosykit.server.cache.finished import FinishedSpeech, packed, unpacked
 
 _log = logging.getLogger(__name__)
 
-_PREFIX = b"cosykit:1:"
-_CONNECTIONS = 16
 # What is not known to work is tried once in so many seconds, and told as often.
 _PAUSE_S = 5.0
 _TOLD_EVERY_S = 60.0
-
-# The first that fits.
-_REASONS: Mapping[type[Exception], str] = MappingProxyType(
-    {
-        AuthenticationError: "it does not accept the user or the password",
-        NoPermissionError: "it does not allow that",
-        TimeoutError: "it does not answer in time",
-        asyncio.TimeoutError: "it does not answer in time",
-        OutOfMemoryError: "it is full",
-        ReadOnlyError: "it can only be read",
-        ResponseError: "it refuses",
-        ConnectionError: "it cannot be reached",
-        OSError: "it cannot be reached",
-    }
-)
 
 Reply = TypeVar("Reply")
 
@@ -115,7 +86,7 @@ class RedisStore:
         self._clock = clock
         self._silent, self._refusing = Pause(clock), Pause(clock)
         self._told_at: float | None = None
-        self._redis = _client(url)
+        self._redis = open_redis(url)
 
     @property
     def size_bytes(self) -> int:
@@ -175,38 +146,8 @@ class RedisStore:
         now = self._clock()
         if self._told_at is None or now - self._told_at >= _TOLD_EVERY_S:
             self._told_at = now
-            # Not in the words of the error: what answers may repeat the password.
-            _log.warning("the cache goes on without Redis: %s", _reason(error))
-
-
-def _client(url: str) -> Redis:
-    try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=_CONNECTIONS,
-            timeout=None,
-            # As every version of Redis speaks.
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-        )
-        # Finds what is wrong with the options of the address.
-        pool.connection_class(**pool.connection_kwargs)
-    except (ValueError, TypeError):
-        # Without its cause, whose words may hold the password.
-        raise ConfigError(
-            "cache.redis_url is not the address of a Redis",
-            hint="Write redis://HOST:PORT/0, rediss:// for TLS, or unix:///PATH",
-        ) from None
-    return Redis.from_pool(pool)
+            _log.warning("the cache goes on without Redis: %s", reason_of(error))
 
 
 def _name(key: bytes) -> bytes:
-    return _PREFIX + key.hex().encode()
-
-
-def _reason(error: Exception) -> str:
-    for kind, reason in _REASONS.items():
-        # The client says of a refused password that it could not connect.
-        if isinstance(error, kind) or isinstance(error.__cause__, kind):
-            return reason
-    return "what answers there is no Redis"
+    return PREFIX + key.hex().encode()

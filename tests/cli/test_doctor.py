@@ -1,0 +1,71 @@
+"""What `cosykit doctor` finds of the Redis that speech is kept in."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.server.cache.redis_server import redis_server
+
+SECRET = "hunter2"
+
+Finding = dict[str, str]
+Examine = Callable[[str], Finding]
+
+
+@pytest.fixture
+def examine(run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch) -> Examine:
+    """Run the doctor with an address of Redis; give what it finds there."""
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    monkeypatch.setenv("COSYKIT_CACHE_STORE", "redis")
+    monkeypatch.setenv("COSYKIT_CACHE_REDIS_TIMEOUT_MS", "500")
+
+    def finding_at(url: str) -> Finding:
+        monkeypatch.setenv("COSYKIT_CACHE_REDIS_URL", url)
+        outcome = run("doctor", "--json")
+        assert SECRET not in outcome.out + outcome.err
+        findings: list[Finding] = json.loads(outcome.out)
+        (found,) = (each for each in findings if each["subject"] == "redis")
+        assert outcome.code == (found["state"] == "problem")
+        return found
+
+    return finding_at
+
+
+def test_redis_that_answers_is_well(examine: Examine) -> None:
+    with redis_server("--requirepass", SECRET) as redis:
+        assert examine(f"{redis.url}?password={SECRET}")["state"] == "ok"
+
+
+def test_redis_of_another_password_is_told(examine: Examine) -> None:
+    with redis_server("--requirepass", "another") as redis:
+        found = examine(f"{redis.url}?password={SECRET}")
+    assert found["state"] == "warning"
+    assert "does not accept the user or the password" in found["text"]
+    assert "cache.redis_url" in found["remedy"]
+
+
+def test_redis_that_says_nothing_is_told(examine: Examine) -> None:
+    with redis_server() as redis:
+        redis.stop_answering()
+        assert "does not answer in time" in examine(redis.url)["text"]
+
+
+def test_redis_that_is_not_there_is_told(examine: Examine, tmp_path: Path) -> None:
+    found = examine(f"unix://{tmp_path / 'none'}?password={SECRET}")
+    assert (found["state"], bool(found["remedy"])) == ("warning", True)
+    assert "cannot be reached" in found["text"]
+
+
+def test_address_of_no_redis_is_a_problem(examine: Examine) -> None:
+    assert examine(f"http://:{SECRET}@localhost")["state"] == "problem"
+
+
+def test_redis_is_left_alone_where_nothing_is_kept_in_it(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    findings: list[Finding] = json.loads(run("doctor", "--json").out)
+    assert "redis" not in {each["subject"] for each in findings}
