@@ -9,10 +9,9 @@ from cosykit.convert.graph import Graph
 from cosykit.convert.models.estimator import estimator_graph
 from cosykit.convert.models.flow import Flow as FlowWeights
 from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
+from cosykit.convert.models.source import pitch_graph, source_graph
 from cosykit.convert.models.vocoder import (
     Vocoder,
-    pitch_graph,
-    source_graph,
     vocoder_graph,
     vocoder_weights,
 )
@@ -65,7 +64,11 @@ def hift_sessions(dimensions: Dimensions, session_of: Open) -> Sequence[Session]
     weights = Vocoder(dimensions.vocoder)
     checkpoint = vocoder_weights(read_checkpoint(FOLDER / "hift.pt"))
     load_weights(weights, checkpoint, "hift.pt")
-    graphs = (pitch_graph(weights), source_graph(weights), vocoder_graph(weights))
+    graphs = (
+        pitch_graph(weights.f0_predictor),
+        source_graph(weights.m_source),
+        vocoder_graph(weights),
+    )
     return [session_of(graph) for graph in graphs]
 
 

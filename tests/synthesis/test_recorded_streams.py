@@ -10,7 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from cosykit.seams import VocoderStream
-from cosykit.synthesis.flow.chunks import DEFAULT, UPSTREAM, WHOLE, Chunks, Schedule
+from cosykit.synthesis.flow.chunks import (
+    DEFAULT,
+    UPSTREAM,
+    WHOLE,
+    Chunks,
+    Hops,
+    Schedule,
+)
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.flow.stretch import frames_of
@@ -79,7 +86,7 @@ def mels(
     flow: Flow, stream: FlowStream, tokens: NDArray[np.int32], schedule: Schedule
 ) -> Iterator[tuple[Mel, bool]]:
     """Let the tokens come one by one."""
-    chunks = Chunks(schedule)
+    chunks = Chunks(Hops(schedule))
     for available in range(1, tokens.size + 1):
         ended = available == tokens.size
         while chunk := chunks.next(available, ended=ended):

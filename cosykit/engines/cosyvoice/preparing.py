@@ -24,7 +24,7 @@ from cosykit.engines.cosyvoice.voices import Voices
 from cosykit.errors import InputError
 from cosykit.seams import Capabilities, Vocoder
 from cosykit.spec import ModelFacts
-from cosykit.synthesis.flow.chunks import LONG, WHOLE, Schedule
+from cosykit.synthesis.flow.chunks import LONG, WHOLE, Hops, Schedule
 from cosykit.synthesis.flow.stream import FlowPrompt
 from cosykit.synthesis.lm.length import LengthLimits, limits_of
 from cosykit.synthesis.pipeline import unable
@@ -118,10 +118,12 @@ class Preparing:
         seed = secrets.randbits(32) if request.seed is None else request.seed
         # Recorded speech is one utterance, however long.
         at_once = LONG if request.source else WHOLE
+        schedule = at_once if request.whole else self._schedule
         return Manner(
             prompt=FlowPrompt(voice.speaker[None], voice.tokens, voice.mel[None]),
             mels=self._facts.mels,
-            schedule=at_once if request.whole else self._schedule,
+            hops=Hops(schedule),
+            as_upstream=schedule.as_upstream,
             sampling=request.sampling,
             speed=request.speed,
             seed=seed,

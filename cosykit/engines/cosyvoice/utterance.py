@@ -7,7 +7,7 @@ import numpy as np
 
 from cosykit.errors import ComputationError
 from cosykit.seams import Vocoder, VocoderStream
-from cosykit.synthesis.flow.chunks import Chunk, Chunks, Schedule
+from cosykit.synthesis.flow.chunks import Chunk, Chunks, Hops
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.synthesis.lm.sampling import Choice
@@ -101,11 +101,16 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How the utterances of a request are spoken, the same for all of them."""
+    """How the utterances of a request are spoken, the same for all of them.
+
+    Attributes:
+        as_upstream: See `Schedule`.
+    """
 
     prompt: FlowPrompt
     mels: int
-    schedule: Schedule
+    hops: Hops
+    as_upstream: bool
     sampling: Sampling
     speed: float
     seed: int
@@ -119,14 +124,14 @@ class Manner:
             self.prompt,
             drawn_noise((*seed, _NOISE), self.mels),
             speed=self.speed,
-            as_upstream=self.schedule.as_upstream,
+            as_upstream=self.as_upstream,
         )
         return Utterance(
             piece=piece,
             seed=seed,
             limits=limits,
             sampling=self.sampling,
-            chunks=Chunks(self.schedule),
+            chunks=Chunks(self.hops),
             flow=flow,
             vocoder=vocoder.begin((*seed, _SOURCE)),
         )

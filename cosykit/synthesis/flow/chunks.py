@@ -8,6 +8,7 @@
 A chunk holds the tokens of its hop and an overlap, which the next one begins with.
 """
 
+from collections import deque
 from dataclasses import dataclass
 
 from cosykit.synthesis.flow.stretch import OVERLAP_TOKENS
@@ -19,7 +20,7 @@ class Schedule:
 
     Attributes:
         hops: Speech tokens from the start of each chunk to that of the next; the last
-            hop repeats. Without any, the utterance is one chunk.
+            hop repeats. Without any, each utterance is one chunk.
         as_upstream: Whether chunks join as upstream's do: frames are counted anew in
             each, and their fades swell.
     """
@@ -31,8 +32,10 @@ class Schedule:
 UPSTREAM = Schedule(hops=(100,), as_upstream=True)
 # With 120 tokens a second of the language model, 4 ms a frame of the flow and 2.5 ms of
 # the vocoder, the first audio comes after 1.2 s. At a real time factor of 0.7 in all,
-# every chunk comes before all that was given has been heard.
-DEFAULT = Schedule(hops=(40, 50, 60, 80, 100))
+# every chunk comes before all that was given has been heard. Where it is close to 1,
+# hops that did not grow beyond 100, and began anew with each utterance, would keep the
+# listener waiting twice as long in all.
+DEFAULT = Schedule(hops=(40, 50, 60, 80, 100, 120, 150))
 WHOLE = Schedule()
 # For speech of any length, of which nobody waits for the first audio: chunks of 10 s
 # join without a seam, and take as much memory as a long sentence.
@@ -48,12 +51,38 @@ class Chunk:
     last: bool
 
 
-class Chunks:
-    """The chunks of one utterance, in order."""
+class Hops:
+    """How far apart the chunks of a request begin.
+
+    They go on growing from one utterance to the next, since whoever listens already
+    has something to hear.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
-        self._schedule = schedule
-        self._start = self._given = 0
+        self._left = deque(schedule.hops)
+
+    @property
+    def current(self) -> int | None:
+        """Speech tokens from the next chunk to the one after it, if there is one."""
+        return self._left[0] if self._left else None
+
+    def advance(self) -> None:
+        """Note that a chunk was given."""
+        if len(self._left) > 1:
+            self._left.popleft()
+
+
+class Chunks:
+    """The chunks of one utterance, in order.
+
+    Args:
+        hops: Those of the request, whose utterances have their chunks one after the
+            other.
+    """
+
+    def __init__(self, hops: Hops) -> None:
+        self._hops = hops
+        self._start = 0
         self._over = False
 
     def next(self, available: int, *, ended: bool) -> Chunk | None:
@@ -67,19 +96,19 @@ class Chunks:
         """
         if self._over:
             return None
-        end = self._start + self._hop + OVERLAP_TOKENS if self._schedule.hops else None
+        chunk = self._continued(available) or (self._last(available) if ended else None)
+        if chunk:
+            self._hops.advance()
+        return chunk
+
+    def _continued(self, available: int) -> Chunk | None:
+        hop, start = self._hops.current, self._start
         # One token more, so that the last chunk is more than an overlap.
-        if end is not None and available > end:
-            chunk = Chunk(self._start, end, last=False)
-            self._start += self._hop
-            self._given += 1
-            return chunk
-        if not ended:
+        if hop is None or available <= start + hop + OVERLAP_TOKENS:
             return None
+        self._start += hop
+        return Chunk(start, start + hop + OVERLAP_TOKENS, last=False)
+
+    def _last(self, available: int) -> Chunk:
         self._over = True
         return Chunk(self._start, available, last=True)
-
-    @property
-    def _hop(self) -> int:
-        hops = self._schedule.hops
-        return hops[min(self._given, len(hops) - 1)]

@@ -12,7 +12,7 @@ from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.errors import InputError
 from cosykit.seams import VocoderStream
 from cosykit.spec import Mode
-from cosykit.synthesis.flow.chunks import DEFAULT, WHOLE
+from cosykit.synthesis.flow.chunks import DEFAULT
 from cosykit.synthesis.text.frontend import StandardFrontend
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
@@ -104,9 +104,9 @@ def test_instructions_take_the_place_of_the_speaker(
 
 
 def test_streams_have_chunks_and_whole_speech_has_none(prepared: Preparing) -> None:
-    for whole, schedule in ((True, WHOLE), (False, DEFAULT)):
+    for whole, hop in ((True, None), (False, DEFAULT.hops[0])):
         speech = prepared.speech(SpeechRequest(TEXT, whole=whole))
-        assert speech.manner.schedule is schedule
+        assert speech.manner.hops.current == hop
 
 
 def test_speech_may_be_as_long_as_upstream_allows(prepared: Preparing) -> None:

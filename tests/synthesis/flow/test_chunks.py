@@ -10,6 +10,7 @@ from cosykit.synthesis.flow.chunks import (
     WHOLE,
     Chunk,
     Chunks,
+    Hops,
     Schedule,
 )
 
@@ -19,7 +20,7 @@ FRAMES_PER_S = 22_050 / 256
 
 
 def cut(schedule: Schedule, total: int, *, at_once: bool = False) -> list[Chunk]:
-    chunks, found = Chunks(schedule), []
+    chunks, found = Chunks(Hops(schedule)), []
     for available in [total] if at_once else range(total + 1):
         while chunk := chunks.next(available, ended=available == total):
             found.append(chunk)
@@ -37,7 +38,7 @@ def test_upstream_takes_a_hundred_tokens_a_time() -> None:
 
 
 def test_whole_utterance_is_one_chunk_once_it_has_ended() -> None:
-    assert Chunks(WHOLE).next(5000, ended=False) is None
+    assert Chunks(Hops(WHOLE)).next(5000, ended=False) is None
     assert cut(WHOLE, 5000) == [Chunk(0, 5000, last=True)]
 
 
@@ -49,6 +50,17 @@ def test_hops_grow_until_the_last_one_repeats() -> None:
     schedule = Schedule(hops=(30, 50))
     starts = [chunk.start for chunk in cut(schedule, 200)]
     assert starts == [0, 30, 80, 130]
+
+
+def test_hops_go_on_growing_from_one_utterance_to_the_next() -> None:
+    hops = Hops(Schedule(hops=(30, 50, 70, 90)))
+    first, second = Chunks(hops), Chunks(hops)
+    assert first.next(60, ended=True) == Chunk(0, 50, last=False)
+    assert first.next(60, ended=True) == Chunk(30, 60, last=True)
+    # Asking in vain is no step.
+    assert second.next(90, ended=False) is None
+    assert second.next(300, ended=False) == Chunk(0, 90, last=False)
+    assert second.next(300, ended=False) == Chunk(70, 180, last=False)
 
 
 @pytest.mark.parametrize("schedule", [UPSTREAM, DEFAULT])
