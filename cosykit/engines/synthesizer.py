@@ -16,7 +16,7 @@ from cosykit.audio.formats import AudioFormat, format_of_suffix
 from cosykit.engines.fallback import Failure
 from cosykit.errors import InputError
 from cosykit.seams import Engine, EngineInfo, VoiceKeeper
-from cosykit.synthesis.pipeline import speak, unable
+from cosykit.synthesis.pipeline import by_itself, speak, unable
 from cosykit.types import (
     AudioChunk,
     Language,
@@ -188,7 +188,7 @@ class Synthesizer:
         self, request: SpeechRequest
     ) -> Generator[AudioChunk, None, None]:
         """Speak a request piece by piece, as it is made; closing it cancels."""
-        chunks = speak(self.engine, request)
+        chunks = speak(self.engine, by_itself(request))
         try:
             while True:
                 with self._turn:

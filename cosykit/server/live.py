@@ -28,7 +28,7 @@ from cosykit.server.service import AUTO, SpeechService
 from cosykit.server.speech import Output, measure, open_encoder
 from cosykit.server.stretch import Said, Stretch
 from cosykit.synthesis.loop import Loop
-from cosykit.synthesis.pipeline import check_abilities
+from cosykit.synthesis.pipeline import by_itself, check_abilities
 from cosykit.synthesis.text.incremental import IncomingText
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.text.marks import has_words
@@ -254,6 +254,8 @@ class LiveSpeech:
         patience_s = self._service.settings.engine.start_within_s
         goal = time.monotonic() + (patience_s if self._count else 0)
         has_begun = False
+        if self._is_complete and not self._text.length:
+            request = by_itself(request)
         while True:
             try:
                 async with aclosing(loop.stream(request)) as chunks:

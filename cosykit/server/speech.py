@@ -19,7 +19,7 @@ from cosykit.server.cache.finished import FinishedSpeech
 from cosykit.server.exchange import Serving
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.loop import Loop
-from cosykit.synthesis.pipeline import check_abilities, listen
+from cosykit.synthesis.pipeline import by_itself, check_abilities, listen
 from cosykit.types import SpeechRequest
 
 
@@ -63,7 +63,7 @@ class EncodedSpeech:
         self._service = service
         self._out = out
         self._model = model
-        self._encoded = self._encode(request)
+        self._encoded = self._encode(by_itself(request))
         self._first = b""
         self._serving: Serving | None = None
         self._remarks: Sequence[str] = ()

@@ -87,6 +87,14 @@ def unable(model: str, mode: Mode) -> InputError:
     )
 
 
+def by_itself(request: SpeechRequest) -> SpeechRequest:
+    """Take the spaces and line breaks around a text away, which say nothing there.
+
+    A sentence of a text that goes on keeps them: a line break after it is a pause.
+    """
+    return replace(request, text=request.text.strip())
+
+
 def for_engine(request: SpeechRequest) -> SpeechRequest:
     """Ask an engine for the tempo that the finishing makes another pitch of."""
     if request.pitch == 1:

@@ -60,6 +60,14 @@ def test_same_request_gives_the_same_samples(tts: Synthesizer) -> None:
     assert np.array_equal(first, second)
 
 
+@pytest.mark.parametrize(
+    "text", ["你好，世界。\n", " \n\t你好，世界。", "你好，世界。\u3000\r\n "]
+)
+def test_spaces_around_a_text_are_not_heard(tts: Synthesizer, text: str) -> None:
+    plain, spaced = (tts.synthesize(each).samples for each in (text.strip(), text))
+    assert np.array_equal(plain, spaced)
+
+
 def test_first_piece_is_short_and_the_joins_are_silent(tts: Synthesizer) -> None:
     chunks = list(tts.stream(LONG))
     assert len(chunks) > 2

@@ -65,6 +65,14 @@ def test_every_parameter_changes_the_speech(tts: Synthesizer, reference: Path) -
     assert len({audio.samples.tobytes() for audio in spoken}) == len(spoken)
 
 
+@pytest.mark.parametrize("text", [TEXT, "<|zh|>你好。"])
+def test_spaces_around_a_text_are_not_heard(tts: Synthesizer, text: str) -> None:
+    plain, spaced = (
+        tts.synthesize(each, seed=1).samples for each in (text, f" \n{text}\n ")
+    )
+    np.testing.assert_array_equal(plain, spaced)
+
+
 def test_stream_says_the_same(tts: Synthesizer, reference: Path) -> None:
     chunks = list(tts.stream(TEXT, seed=1, prompt_audio=reference))
     streamed = np.concatenate([chunk.samples for chunk in chunks])

@@ -33,17 +33,19 @@ CHUNK_BYTES = round(0.1 * RATE) * 2
 
 
 class TwoVoices(CountingEngine):
-    """Keeps in mind as whom it was asked to speak."""
+    """Keeps in mind as whom it was asked to speak, and what."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[str | None] = []
+        self.texts: list[str] = []
 
     def voices(self) -> Sequence[Voice]:
         return (Voice("mei", "Mei", ("zh",)), Voice("ann", "Ann", ("en",)))
 
     def synthesize(self, request: SpeechRequest) -> Iterator[AudioChunk]:
         self.asked.append(request.voice)
+        self.texts.append(request.text)
         return super().synthesize(request)
 
 
@@ -118,6 +120,15 @@ async def test_stream_is_one_file_of_every_format(
     if audio_format != "pcm":
         samples, rate = decode_audio(audio)
         assert samples.size / rate == pytest.approx(1.1, abs=0.1)
+
+
+async def test_line_break_is_spoken_only_where_the_text_goes_on(stage: Stage) -> None:
+    lines = ["This is the first line\n", "and this is the last line\n"]
+    live = stage.live()
+    live.feed("".join(lines))
+    live.finish()
+    assert texts_of(await heard(live)) == lines
+    assert stage.engine.texts == [lines[0], lines[1].strip()]
 
 
 async def test_next_sentence_is_spoken_while_one_is_handed_out(stage: Stage) -> None:

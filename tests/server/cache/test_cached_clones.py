@@ -54,6 +54,12 @@ def test_voice_of_the_same_name_is_not_the_same_voice(client: httpx.Client) -> N
         assert client.delete(f"{VOICES}/mine").status_code == 200
 
 
+def test_spaces_around_a_text_make_no_other_speech(client: httpx.Client) -> None:
+    texts = ("明天见。", "明天见。\n", " \n明天见。\u3000")
+    status = [answered(client, input=text)[0] for text in texts]
+    assert status == ["miss", "hit", "hit"]
+
+
 def test_recordings_are_told_apart_and_remarked_on_again(client: httpx.Client) -> None:
     miss, remarks = answered(client, input="你好。", prompt_audio=SHORT)
     assert miss == "miss"
