@@ -18,6 +18,7 @@ from cosykit.convert.checkpoint import Tensor, read_checkpoint
 from cosykit.convert.dimensions import Dimensions, read_dimensions
 from cosykit.convert.graph import Graph, save_together
 from cosykit.convert.models import estimator, flow, language_model, vocoder
+from cosykit.convert.models.source import pitch_graph, source_graph
 from cosykit.convert.module import Module, load_weights
 from cosykit.convert.pieces import Piece
 from cosykit.convert.voices import write_built_in_voices
@@ -185,8 +186,8 @@ def _load_vocoder(path: Path, sizes: Dimensions) -> Builders:
     model = vocoder.Vocoder(sizes.vocoder)
     _load(model, vocoder.vocoder_weights(read_checkpoint(path)), path.name)
     return {
-        "pitch": lambda level: vocoder.pitch_graph(model),
-        "source": lambda level: vocoder.source_graph(model),
+        "pitch": lambda level: pitch_graph(model.f0_predictor),
+        "source": lambda level: source_graph(model.m_source),
         "vocoder": lambda level: vocoder.vocoder_graph(model, level),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from cosykit.convert.facts import Facts, read_facts
@@ -133,6 +134,11 @@ class VocoderDimensions:
     slope: float
     limit: float
     pitch_channels: int
+
+    @property
+    def samples_per_frame(self) -> int:
+        """Samples that a mel frame becomes."""
+        return prod(self.rates) * self.fft_hop
 
 
 @dataclass(frozen=True, slots=True)

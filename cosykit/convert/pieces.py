@@ -6,7 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cosykit.convert.dimensions import read_dimensions
-from cosykit.convert.models.vocoder import samples_per_frame
 from cosykit.spec import GraphName, Level, Mode, ModelFacts, Precision
 
 DESCRIPTION = "cosyvoice.yaml"
@@ -127,7 +126,7 @@ def facts_of(
         sample_rate=sizes.vocoder.sample_rate,
         token_rate=sizes.flow.token_rate,
         harmonics=sizes.vocoder.harmonics,
-        samples_per_frame=samples_per_frame(sizes.vocoder),
+        samples_per_frame=sizes.vocoder.samples_per_frame,
         modes=tuple(mode for mode in modes if _needed(mode) <= set(released)),
     )
 

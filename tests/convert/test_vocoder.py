@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 from cosykit.convert.checkpoint import read_checkpoint
 from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
+from cosykit.convert.models.source import pitch_graph, source_graph
 from cosykit.convert.models.vocoder import (
     Vocoder,
-    pitch_graph,
-    samples_per_frame,
-    source_graph,
     vocoder_graph,
     vocoder_weights,
 )
@@ -48,7 +46,7 @@ def decoder(weights: Vocoder, session_of: Callable[[Graph], Session]) -> Session
 def graphs(
     weights: Vocoder, decoder: Session, session_of: Callable[[Graph], Session]
 ) -> HiftGraphs:
-    pitch, source = pitch_graph(weights), source_graph(weights)
+    pitch, source = pitch_graph(weights.f0_predictor), source_graph(weights.m_source)
     return HiftGraphs(session_of(pitch), session_of(source), decoder)
 
 
@@ -67,7 +65,7 @@ def source_of(graphs: HiftGraphs, call: str, f0: Array) -> Array:
 
 
 def test_frame_becomes_256_samples(dimensions: Dimensions) -> None:
-    assert samples_per_frame(dimensions.vocoder) == 256
+    assert dimensions.vocoder.samples_per_frame == 256
 
 
 @pytest.mark.parametrize("call", CALLS)

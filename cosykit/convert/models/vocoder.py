@@ -1,11 +1,4 @@
-"""The vocoder of the first generation: from a mel to samples.
-
-    pitch.onnx    mel -> f0
-    source.onnx   f0, random numbers -> source: harmonics of f0, and noise
-    vocoder.onnx  mel, source -> samples
-
-Pitch and source are float32 at every precision, and take 1 % of the time: an error of
-the pitch adds up in the phase, so that the samples drift away from what they should be.
+"""The vocoder of the first generation: from a mel and its source to samples.
 
 At fp32 the residual blocks, 97 % of all products, work on four phases apart, with 39 %
 of the products. On a Zen 4 processor 4 s of speech (344 frames) take one thread 1.44 s
@@ -17,8 +10,8 @@ convolutions as well the error would be 4 dB greater. Two threads take 0.62 s, o
 
 What bounds it: at fp32 the products, 55 % of the time, at 43 billion a second on a
 core, since their factors come from beyond its cache; then the way to the points and
-back, 18 %, and the sine of `_Snake`, 11 %. At int8 the products, some 43 %, and the
-sine, 24 %, which ONNX Runtime computes in one thread.
+back, 18 %, and the sine of Snake, 11 %. At int8 the products, some 43 %, and the sine,
+24 %, which ONNX Runtime computes in one thread.
 
 With random weights and a mel of speech, int8 is 1.3 or 2.2 dB from fp32 in log-spectral
 distance, as the weights are drawn; the recorded mel of the tiny model, 0.3 dB. So much
@@ -28,11 +21,10 @@ become 1.00 s, more than fp32 takes.
 
 Tried at fp32, and not worth it: ONNX Runtime's blocked layout (slower); channels last
 (as fast); pieces that fit into the cache (2 % less, but their contexts cost more); a
-polynomial for the sine (ten passes over memory, as slow); what `_Snake` multiplies by,
+polynomial for the sine (ten passes over memory, as slow); what Snake multiplies by,
 moved into the convolutions (1.3 % less).
 
-Source: cosyvoice/hifigan/generator.py HiFTGenerator, ResBlock, SineGen,
-SourceModuleHnNSF; cosyvoice/hifigan/f0_predictor.py ConvRNNF0Predictor
+Source: cosyvoice/hifigan/generator.py HiFTGenerator
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,23 +38,19 @@ from numpy.typing import NDArray
 
 from cosykit.convert.dimensions import VocoderDimensions
 from cosykit.convert.graph import Graph, Value
-from cosykit.convert.layers.basic import Elu, Layer, LeakyRelu, Linear, Sequential
+from cosykit.convert.layers.basic import LeakyRelu
 from cosykit.convert.layers.convolution import Convolution, Upsampling
 from cosykit.convert.layers.fourier import inverse_transform, short_transform
-from cosykit.convert.layers.phased_convolution import (
-    Phases,
-    can_be_phased,
-    phases,
-    whole,
-)
-from cosykit.convert.module import Module, ModuleList, Parameter
+from cosykit.convert.layers.phased_convolution import can_be_phased, phases, whole
+from cosykit.convert.layers.snake import ResidualBlock, works_over_frames
+from cosykit.convert.models.source import PitchPredictor, Source
+from cosykit.convert.module import Module, ModuleList
 from cosykit.convert.weight_norm import fold_weight_norm
 from cosykit.spec import Precision
 
 Tensor = NDArray[np.generic]
 
 _WIDE_KERNEL = 7
-_PITCH_LAYERS = 5
 _LAST_SLOPE = 0.01
 _LOUDEST = 100.0
 # Frames to each side that the last level and the transform after it see; 1.97 of them.
@@ -76,128 +64,6 @@ def vocoder_weights(checkpoint: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """
     renamed = {key.replace("generator.", ""): t for key, t in checkpoint.items()}
     return fold_weight_norm(renamed)
-
-
-class _Snake(Layer):
-    """The sum of x and sin^2(a x) / a.
-
-    Source: cosyvoice/transformer/activation.py Snake
-    """
-
-    def __init__(self, channels: int) -> None:
-        self.alpha = Parameter(channels)
-
-    def __call__(self, x: Value) -> Value:
-        alpha = self.alpha.array if _over_frames(x.graph) else self.alpha.array[:, None]
-        name = self.alpha.key
-        wave = x.graph.op("Sin", x * x.graph.weight(name, alpha))
-        # An alpha near zero leaves x as it is; its inverse may not be infinite at fp16.
-        limit = np.finfo(x.graph.floating).max.astype(np.float32)
-        inverse = np.clip(1 / (alpha + np.float32(1e-9)), -limit, limit)
-        return x + wave * wave * x.graph.weight(f"{name}.inverse", inverse)
-
-
-class _ResidualBlock(Layer):
-    """Convolutions, each pair with a way around it.
-
-    Source: cosyvoice/hifigan/generator.py ResBlock
-    """
-
-    def __init__(self, channels: int, kernel: int, dilations: Sequence[int]) -> None:
-        self.convs1 = ModuleList(
-            [Convolution(channels, channels, kernel, dilation=d) for d in dilations]
-        )
-        self.convs2 = ModuleList(
-            [Convolution(channels, channels, kernel) for _ in dilations]
-        )
-        self.activations1 = ModuleList([_Snake(channels) for _ in dilations])
-        self.activations2 = ModuleList([_Snake(channels) for _ in dilations])
-
-    def __call__(self, x: Value) -> Value:
-        convolve = Convolution.__call__
-        if _over_frames(x.graph):
-            convolve = Convolution.over_frames
-        for first, second, before, between in zip(
-            self.convs1, self.convs2, self.activations1, self.activations2, strict=True
-        ):
-            x = x + convolve(second, between(convolve(first, before(x))))
-        return x
-
-    def of_phases(self, x: Phases) -> Phases:
-        """Apply it to four phases apart."""
-        for first, second, before, between in zip(
-            self.convs1, self.convs2, self.activations1, self.activations2, strict=True
-        ):
-            h = first.of_phases(x.holding(before(x.value)).ended())
-            x = x + second.of_phases(h.holding(between(h.value)).ended())
-        return x
-
-
-class _PitchPredictor(Module):
-    def __init__(self, mels: int, channels: int) -> None:
-        layers: list[Layer] = [Convolution(mels, channels, 3), Elu()]
-        for _ in range(_PITCH_LAYERS - 1):
-            layers += [Convolution(channels, channels, 3), Elu()]
-        self.condnet = Sequential(*layers)
-        self.classifier = Linear(channels, 1)
-
-    def __call__(self, mel: Value) -> Value:
-        """Map (batch, mels, frames) to Hz, (batch, frames)."""
-        states = self.condnet(mel).transpose(0, 2, 1)
-        return mel.graph.op("Abs", self.classifier(states).squeeze(2))
-
-
-class _Source(Module):
-    """Harmonics of the pitch, and noise, merged into one signal."""
-
-    def __init__(self, dimensions: VocoderDimensions) -> None:
-        self.l_linear = Linear(dimensions.harmonics + 1, 1)
-        self._dimensions = dimensions
-
-    def __call__(self, f0: Value, phases: Value, noise: Value) -> Value:
-        """Map Hz (batch, frames) to a signal (batch, 1, samples)."""
-        sizes, graph = self._dimensions, f0.graph
-        voiced = self._voiced(f0)
-        sines = graph.op("Sin", self._angles(f0) + self._drawn(phases))
-        quiet, loud = sizes.noise_deviation, sizes.sine_amplitude / 3
-        deviation = voiced * (quiet - loud) + loud
-        waves = sines * sizes.sine_amplitude * voiced + noise * deviation
-        merged = self.l_linear(waves.transpose(0, 2, 1))
-        return graph.op("Tanh", merged.transpose(0, 2, 1))
-
-    def _angles(self, f0: Value) -> Value:
-        """Give the angle of each harmonic at each sample.
-
-        In float32 the running sum would be off by 1e-2 after a second.
-        """
-        sizes, graph = self._dimensions, f0.graph
-        hop = samples_per_frame(sizes)
-        cycles = f0.cast(np.float64).unsqueeze(2) * graph.constant(
-            1 / np.float64(sizes.sample_rate)
-        )
-        frames = cycles * graph.constant(np.float64(hop))
-        before = graph.op(
-            "CumSum", frames, graph.constant(np.int64(1)), attributes={"exclusive": 1}
-        )
-        within = cycles * graph.constant(np.arange(1, hop + 1, dtype=np.float64))
-        phase = (before + within).reshape(0, 1, -1)
-        numbers = np.arange(1, sizes.harmonics + 2, dtype=np.float64)[:, None]
-        turned = phase * graph.constant(numbers)
-        turn = (turned - graph.op("Floor", turned)).cast(np.float32)
-        return turn * float(2 * np.pi)
-
-    def _drawn(self, phases: Value) -> Value:
-        """Let the fundamental start at zero."""
-        overtones = np.ones((self._dimensions.harmonics + 1, 1), np.float32)
-        overtones[0] = 0
-        return phases.unsqueeze(2) * phases.graph.constant(overtones)
-
-    def _voiced(self, f0: Value) -> Value:
-        """Give 1 on samples of voiced frames and 0 on others, (batch, 1, samples)."""
-        sizes, graph = self._dimensions, f0.graph
-        above = graph.op("Greater", f0, graph.like(sizes.voiced_above_hz))
-        ones = graph.constant(np.ones(samples_per_frame(sizes), np.float32))
-        return (above.cast(np.float32).unsqueeze(2) * ones).reshape(0, 1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +112,7 @@ class Vocoder(Module):
             dimensions.channels >> level for level in range(len(_ups(dimensions)))
         ]
         spectrum = dimensions.fft + 2
-        self.m_source = _Source(dimensions)
+        self.m_source = Source(dimensions)
         self.conv_pre = Convolution(dimensions.mels, widths[0], _WIDE_KERNEL)
         self.ups = ModuleList(
             [
@@ -262,7 +128,7 @@ class Vocoder(Module):
         )
         self.source_resblocks = ModuleList(
             [
-                _ResidualBlock(width // 2, kernel, dilations)
+                ResidualBlock(width // 2, kernel, dilations)
                 for width, kernel, dilations in zip(
                     widths,
                     dimensions.source_kernels,
@@ -273,7 +139,7 @@ class Vocoder(Module):
         )
         self.resblocks = ModuleList(
             [
-                _ResidualBlock(width // 2, kernel, dilations)
+                ResidualBlock(width // 2, kernel, dilations)
                 for width in widths
                 for kernel, dilations in zip(
                     dimensions.block_kernels, dimensions.block_dilations, strict=True
@@ -281,7 +147,7 @@ class Vocoder(Module):
             ]
         )
         self.conv_post = Convolution(widths[-1] // 2, spectrum, _WIDE_KERNEL)
-        self.f0_predictor = _PitchPredictor(dimensions.mels, dimensions.pitch_channels)
+        self.f0_predictor = PitchPredictor(dimensions.mels, dimensions.pitch_channels)
 
     def decode(self, mel: Value, source: Value, context: Context) -> Value:
         """Map (batch, mels, frames) and (batch, 1, samples) to (batch, 1, samples).
@@ -303,13 +169,13 @@ class Vocoder(Module):
                 x = x.graph.concat(2, x.slice(2, 1, 2), x)
             x = self._blocks(level, x, self.source_downs[level](spectrum))
         x = self.conv_post(LeakyRelu(_LAST_SLOPE)(x)).widened()
-        return context.without_near(self._samples(x), samples_per_frame(sizes))
+        return context.without_near(self._samples(x), sizes.samples_per_frame)
 
     def _blocks(self, level: int, x: Value, source: Value) -> Value:
         """Mix the source in, and refine the sum."""
         if self._in_phases(x.graph):
             return self._mean_of_phases(level, x, source)
-        if not _over_frames(x.graph):
+        if not works_over_frames(x.graph):
             return self._mean_of_blocks(level, x + self.source_resblocks[level](source))
         x, source = x.transpose(0, 2, 1), source.transpose(0, 2, 1)
         mean = self._mean_of_blocks(level, x + self.source_resblocks[level](source))
@@ -361,16 +227,6 @@ class Vocoder(Module):
         return graph.op("Clip", signal, low, high)
 
 
-def _over_frames(graph: Graph) -> bool:
-    """Tell whether residual blocks work on (batch, frames, channels)."""
-    return graph.precision in ("int8", "int4")
-
-
-def samples_per_frame(dimensions: VocoderDimensions) -> int:
-    """Count the samples that a mel frame becomes."""
-    return prod(dimensions.rates) * dimensions.fft_hop
-
-
 def _ups(dimensions: VocoderDimensions) -> Sequence[tuple[int, int]]:
     """Pair the rate and the kernel of each upsampling."""
     return list(zip(dimensions.rates, dimensions.kernels, strict=True))
@@ -386,40 +242,6 @@ def _source_down(spectrum: int, channels: int, rate: int) -> Convolution:
     if rate == 1:
         return Convolution(spectrum, channels, 1)
     return Convolution(spectrum, channels, 2 * rate, stride=rate, padding=rate // 2)
-
-
-def pitch_graph(vocoder: Vocoder) -> Graph:
-    """Build pitch.onnx, which is the same at every precision.
-
-    Inputs:
-        mel: float32 (batch, mels, frames)
-    Outputs:
-        f0: float32 (batch, frames), in Hz
-    """
-    graph = Graph("pitch")
-    mel = graph.input("mel", np.float32, ("batch", vocoder.dimensions.mels, "frames"))
-    f0 = vocoder.f0_predictor(mel)
-    graph.output("f0", f0, np.float32, ("batch", "frames"))
-    return graph
-
-
-def source_graph(vocoder: Vocoder) -> Graph:
-    """Build source.onnx, which is the same at every precision.
-
-    Inputs:
-        f0: float32 (batch, frames), in Hz
-        phases: float32 (batch, harmonics + 1), uniform from -pi to pi
-        noise: float32 (batch, harmonics + 1, samples), normal
-    Outputs:
-        source: float32 (batch, 1, samples)
-    """
-    graph, waves = Graph("source"), vocoder.dimensions.harmonics + 1
-    f0 = graph.input("f0", np.float32, ("batch", "frames"))
-    phases = graph.input("phases", np.float32, ("batch", waves))
-    noise = graph.input("noise", np.float32, ("batch", waves, "samples"))
-    source = vocoder.m_source(f0, phases, noise)
-    graph.output("source", source, np.float32, ("batch", 1, "samples"))
-    return graph
 
 
 def vocoder_graph(vocoder: Vocoder, precision: Precision = "fp32") -> Graph:
