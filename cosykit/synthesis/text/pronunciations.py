@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cosykit.errors import ConfigError, InputError
 from cosykit.synthesis.text.clean import plain_characters
+from cosykit.synthesis.text.ipa import parse_ipa
 from cosykit.synthesis.text.mandarin.pinyin import Syllable, parse_reading
 from cosykit.synthesis.text.markup import URL
 from cosykit.synthesis.text.scripts import HAN, KANA, is_speakable
@@ -22,8 +23,7 @@ from cosykit.types import MOST_PRONUNCIATIONS, Language, Span
 
 _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile(f"[{KANA}]")
-_IPA = re.compile(r"/[^/0-9]*[^\W\d_][^/0-9]*/")
-_TONE = re.compile("[a-zü:][1-5]|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]", re.I)
+_TONE = re.compile(r"[a-zü:]\d|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]", re.I)
 _LATIN = re.compile("[A-Za-z0-9]")
 # First character of the private planes that `scripts` sets aside for each language.
 _HELD_FROM: Mapping[Language, int] = {"zh": 0xF0000, "ja": 0xF8000, "en": 0x100000}
@@ -109,9 +109,7 @@ class Pronunciations:
     def _stand_in(self, key: str, word: str, value: str) -> str:
         value = value.strip()
         if len(value) > 1 and value[0] == value[-1] == "/":
-            if not _IPA.fullmatch(value):
-                raise _unusable(key, f"{value!r} is not IPA between slashes")
-            return self._hold_as(Span(word, _language(word), value))
+            return self._hold_as(Span(word, _language(word), _ipa(key, value)))
         pinyin = _pinyin(key, word, value) if _HAN.search(word) else None
         if pinyin:
             return self._hold_as(Span(word, "zh", pinyin))
@@ -132,6 +130,13 @@ def _language(word: str) -> Language:
     return "zh" if _HAN.search(word) else "en"
 
 
+def _ipa(key: str, value: str) -> str:
+    try:
+        return f"/{parse_ipa(value[1:-1])}/"
+    except InputError as error:
+        raise _unusable(key, error.message) from error
+
+
 def _pinyin(key: str, word: str, value: str) -> str | None:
     """Read a value as pinyin; None when it is other text."""
     has_tones = _TONE.search(value) is not None and not _HAN.search(value)
@@ -139,14 +144,14 @@ def _pinyin(key: str, word: str, value: str) -> str | None:
         syllables = parse_reading(value)
     except InputError as error:
         if has_tones:
-            raise _unusable(key, f"{value!r} is not pinyin") from error
+            raise _unusable(key, error.message) from error
         return None
     if not has_tones and not _fits(syllables, word):
         return None
     if not has_tones:
         raise _unusable(key, f"{value!r} has no tones")
     if not _fits(syllables, word):
-        raise _unusable(key, f"{value!r} has {len(syllables)} syllables")
+        raise _unusable(key, f"{value!r} has not one syllable a character")
     return " ".join(map(str, syllables))
 
 
@@ -177,6 +182,6 @@ def _is_whole_word(text: str, start: int, end: int) -> bool:
 def _unusable(key: str, reason: str) -> ConfigError:
     return ConfigError(
         f"text.pronunciations: the reading of {key!r} cannot be used: {reason}",
-        hint="Write pinyin with tones (chong2 qing4) for Chinese, one syllable a "
-        "character, IPA between slashes (/kˈOzi/), or other text to speak instead",
+        hint="Write pinyin with tones 1 to 5 (chong2 qing4) for Chinese, one syllable "
+        "a character, IPA between slashes (/kˈOzi/), or other text to speak instead",
     )
