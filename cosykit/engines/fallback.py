@@ -105,7 +105,7 @@ def best_installed(models_dir: Path) -> str:
 def _rungs(settings: Settings) -> Iterator[Rung]:
     model = best_installed(settings.models_dir)
     if model == LITE.id:
-        yield Rung(LITE.id, _on_cpu(settings), "as configured")
+        yield Rung(LITE.id, settings, "as configured")
         return
     fallback = settings.engine.fallback
     yield Rung(model, settings, "as configured")

@@ -1,17 +1,21 @@
 """Open an engine for a model."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from cosykit.config import Settings, load_settings
+from cosykit.config.schema import RuntimeSettings
 from cosykit.engines.embedded import install_embedded
 from cosykit.engines.fallback import Failure, Rung, best_installed, climb, ladder
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.hub.bundle import read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
 from cosykit.plugins import load_plugin, misfit, plugin_names
-from cosykit.seams import Engine
+from cosykit.seams import Engine, EngineInfo
 from cosykit.spec import LITE
+
+_log = logging.getLogger(__name__)
 
 
 def load(model: str | None = None, settings: Settings | None = None) -> Synthesizer:
@@ -61,7 +65,29 @@ def _open_engine(model: str, settings: Settings) -> Engine:
     opened = load_plugin("cosykit.engines", family)(model, settings)
     if not isinstance(opened, Engine):
         raise misfit(f"the engine of {model!r}", opened, "the methods of Engine")
+    if unmet := unmet_wish(opened.info, settings.runtime):
+        _log.warning("%s", unmet)
     return opened
+
+
+def unmet_wish(info: EngineInfo, runtime: RuntimeSettings) -> str:
+    """Say what an engine does otherwise than the configuration asks; or nothing.
+
+    Models have a choice of providers and precisions, but the embedded voice has none.
+    """
+    wishes = {
+        "provider": (runtime.provider, info.provider),
+        "precision": (runtime.precision, info.precision),
+    }
+    unmet = [
+        f"runtime.{name} is {wanted}"
+        for name, (wanted, real) in wishes.items()
+        if wanted not in ("auto", real)
+    ]
+    if not unmet:
+        return ""
+    how = f"{info.model} runs on {info.provider} at {info.precision} only"
+    return f"{how}, although {' and '.join(unmet)}"
 
 
 def choose_model(requested: str, models_dir: Path) -> str:

@@ -16,7 +16,7 @@ import psutil
 
 from cosykit import __version__
 from cosykit.config.schema import HubSettings, ServerSettings, Settings
-from cosykit.engines.open import choose_model, load
+from cosykit.engines.open import choose_model, load, unmet_wish
 from cosykit.errors import ConfigError, CosykitError, ModelLoadError
 from cosykit.hub.bundle import own_models, read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
@@ -149,6 +149,8 @@ def _session(settings: Settings) -> Iterator[Finding]:
     yield Finding("session", "ok", f"{text}, {info.threads} threads{note}")
     if failures:
         yield Finding("fallback", "warning", fallback, failures[0].error.hint)
+    elif unmet := unmet_wish(info, settings.runtime):
+        yield Finding("session", "warning", unmet, "Choose auto, or another model")
 
 
 def _resources(settings: Settings) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What `cosykit doctor` finds of the Redis that speech is kept in."""
+"""What `cosykit doctor` finds of the configuration: Redis, provider."""
 
 import json
 from collections.abc import Callable
@@ -69,3 +69,13 @@ def test_redis_is_left_alone_where_nothing_is_kept_in_it(
     monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
     findings: list[Finding] = json.loads(run("doctor", "--json").out)
     assert "redis" not in {each["subject"] for each in findings}
+
+
+def test_provider_that_a_model_does_not_have_is_told(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    monkeypatch.setenv("COSYKIT_RUNTIME_PROVIDER", "cuda")
+    findings: list[Finding] = json.loads(run("doctor", "--json").out)
+    warnings = [each for each in findings if each["state"] == "warning"]
+    assert "although runtime.provider is cuda" in "".join(f["text"] for f in warnings)

@@ -37,6 +37,26 @@ def test_chinese_and_english_are_spoken(run: Run, shared: None) -> None:
     assert 1 < report["duration_s"] < 6
 
 
+def test_wish_for_another_provider_or_precision_is_told_to_be_unmet(
+    run: Run,
+    shared: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for provider, precision in (("auto", "auto"), ("cpu", "int8")):
+        monkeypatch.setenv("COSYKIT_RUNTIME_PROVIDER", provider)
+        monkeypatch.setenv("COSYKIT_RUNTIME_PRECISION", precision)
+        assert run("say", "Hi.").code == 0
+        assert not caplog.records
+    monkeypatch.setenv("COSYKIT_RUNTIME_PROVIDER", "cuda")
+    monkeypatch.setenv("COSYKIT_RUNTIME_PRECISION", "fp16")
+    assert run("say", "Hi.").code == 0
+    assert (
+        "lite runs on cpu at int8 only, although runtime.provider is cuda and "
+        "runtime.precision is fp16"
+    ) in caplog.text
+
+
 @pytest.mark.parametrize("text", ["。！？", "😀🎉"])
 def test_text_without_a_word_is_refused(run: Run, shared: None, text: str) -> None:
     outcome = run("say", text)

@@ -41,7 +41,7 @@ def ways(settings: Settings) -> list[tuple[str, str, str]]:
 
 def test_embedded_voice_speaks_where_nothing_is_installed(tmp_path: Path) -> None:
     assert best_installed(tmp_path) == "lite"
-    assert ways(Settings(models_dir=tmp_path)) == [("lite", "cpu", "auto")]
+    assert ways(Settings(models_dir=tmp_path)) == [("lite", "auto", "auto")]
 
 
 def test_installed_model_is_preferred(tmp_path: Path) -> None:
