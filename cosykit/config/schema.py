@@ -1,9 +1,7 @@
 """Every setting: its name, type, default, bounds and meaning."""
 
-from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -14,76 +12,28 @@ from pydantic import (
     SecretStr,
 )
 
-from cosykit.audio.formats import SAMPLE_RATES, AudioFormat
-
-Provider = Literal["auto", "cpu", "cuda", "tensorrt"]
-Precision = Literal["auto", "fp32", "fp16", "int8", "int4"]
-VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
-HubSource = Literal["auto", "huggingface", "modelscope"]
-LogLevel = Literal["debug", "info", "warning", "error"]
-Schedule = Literal["default", "upstream"]
-Fallback = Literal["cpu", "precision", "lite"]
-LogFormat = Literal["text", "json"]
-CacheStore = Literal["off", "memory", "redis"]
-Auto = Literal["auto"]
-Off = Literal["off"]
-
-
-def _web_address(address: str) -> str:
-    if address and not _is_web_address(address):
-        raise ValueError("must be an address such as https://example.org")
-    return address
-
-
-def _origin(origin: str) -> str:
-    if origin != "*" and not (_is_web_address(origin) and origin.count("/") == 2):
-        raise ValueError("must be * or an origin such as https://example.org:8080")
-    return origin
-
-
-def _is_web_address(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        _ = parts.port  # refuses a port that is no number
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
-
-
-def _secret(key: SecretStr) -> SecretStr:
-    text = key.get_secret_value()
-    # A key travels in an `Authorization: Bearer` header.
-    if not (text and text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError("must be printable ASCII characters without spaces")
-    return key
-
-
-def _one_line(name: str) -> str:
-    if not name.isprintable():
-        raise ValueError("must be printable characters on one line")
-    return name
-
-
-def _proxy(address: str) -> str:
-    if address != "*":
-        try:
-            ip_network(address)
-        except ValueError as error:
-            raise ValueError("must be *, an IP address or a network") from error
-    return address
-
-
-def _sample_rate(rate: int) -> int:
-    if rate not in (0, *SAMPLE_RATES):
-        raise ValueError(f"must be 0 or one of {', '.join(map(str, SAMPLE_RATES))}")
-    return rate
-
-
-def _pronunciations(readings: dict[str, str]) -> dict[str, str]:
-    for word, reading in readings.items():
-        if not word.strip() or not reading.strip():
-            raise ValueError("must give a reading for each word; one of them is empty")
-    return readings
+from cosykit.audio.formats import AudioFormat
+from cosykit.config.values import (
+    Auto,
+    CacheStore,
+    Fallback,
+    HubSource,
+    Line,
+    LogFormat,
+    LogLevel,
+    OptionalPort,
+    Precision,
+    Pronunciations,
+    Provider,
+    Proxy,
+    SampleRate,
+    Schedule,
+    Secret,
+    VocoderPrecision,
+    WebAddress,
+    WebOrigin,
+    checked_secret,
+)
 
 
 class Section(BaseModel):
@@ -104,15 +54,15 @@ class ApiKey(Section):
             `server.requests_per_minute_per_key`.
     """
 
-    key: Annotated[SecretStr, AfterValidator(_secret)]
-    name: Annotated[str, AfterValidator(_one_line)] = Field(default="", max_length=64)
+    key: Secret
+    name: Line = Field(default="", max_length=64)
     priority: int = Field(default=0, ge=-100, le=100)
     requests_per_minute: int | None = Field(default=None, ge=0, le=10_000_000)
 
 
 def _api_key(written: object) -> object:
     if isinstance(written, str):
-        return ApiKey(key=_secret(SecretStr(written)))
+        return ApiKey(key=checked_secret(SecretStr(written)))
     if not isinstance(written, dict | ApiKey):
         raise ValueError("must be a key, or a key with its name")
     return written
@@ -230,10 +180,10 @@ class ServerSettings(Section):
     port: int = Field(
         default=50000, ge=0, le=65535, description="TCP port; 0 takes any free one"
     )
-    grpc_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
+    grpc_port: OptionalPort = Field(
         default="off", description="TCP port of gRPC; 0 takes any free one"
     )
-    wyoming_port: Off | Annotated[int, Field(ge=0, le=65535)] = Field(
+    wyoming_port: OptionalPort = Field(
         default="off",
         description="TCP port of Wyoming, for Home Assistant; its clients have no "
         "keys, so with api_keys, host has to be 127.0.0.1",
@@ -246,12 +196,12 @@ class ServerSettings(Section):
         strict=False,
         description="Keys that clients must show; none lets all in",
     )
-    cors_origins: tuple[Annotated[str, AfterValidator(_origin)], ...] = Field(
+    cors_origins: tuple[WebOrigin, ...] = Field(
         default=(),
         strict=False,
         description="Web origins whose pages may call the server",
     )
-    trusted_proxies: tuple[Annotated[str, AfterValidator(_proxy)], ...] = Field(
+    trusted_proxies: tuple[Proxy, ...] = Field(
         default=("127.0.0.1", "::1"),
         strict=False,
         description="Proxies that are believed whom they speak for (X-Forwarded-For)",
@@ -289,7 +239,7 @@ class AudioSettings(Section):
     """The audio that is made when a request does not say."""
 
     format: AudioFormat = Field(default="wav", description="Container and codec")
-    sample_rate: Annotated[int, AfterValidator(_sample_rate)] = Field(
+    sample_rate: SampleRate = Field(
         default=0,
         description="Samples a second; 0 keeps the engine's own",
     )
@@ -333,7 +283,7 @@ class TextSettings(Section):
     normalize: bool = Field(
         default=True, description="Write out numbers, dates, units and symbols"
     )
-    pronunciations: Annotated[dict[str, str], AfterValidator(_pronunciations)] = Field(
+    pronunciations: Pronunciations = Field(
         default_factory=dict,
         description="Your own readings: pinyin with tones, or IPA between slashes",
     )
@@ -345,7 +295,7 @@ class HubSettings(Section):
     source: HubSource = Field(
         default="auto", description="Model hub; auto takes the first to answer"
     )
-    endpoint: Annotated[str, AfterValidator(_web_address)] = Field(
+    endpoint: WebAddress = Field(
         default="",
         description="Address of a mirror of the hub; empty for the hub itself",
     )

@@ -14,7 +14,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from typing import Self
 
-from cosykit.config.schema import Auto, EngineSettings
+from cosykit.config.schema import EngineSettings
+from cosykit.config.values import Auto
 from cosykit.errors import CosykitError, DeadlineError, OutOfMemoryError
 from cosykit.seams import BatchEngine, Engine, Progress
 from cosykit.synthesis.job import End, Event, Job

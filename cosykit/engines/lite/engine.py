@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cosykit.config import Settings
-from cosykit.config.schema import Auto
+from cosykit.config.values import Auto
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.engines.identity import digest, hashes_of, heard_fields
 from cosykit.engines.lite.pieces import cut_into_pieces
