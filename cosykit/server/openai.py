@@ -41,7 +41,7 @@ async def speak(request: Request, service: SpeechService) -> Response:
     body = await read_body(request, SpeechBody, settings.server.max_body_mb)
     with naming(_FIELDS):
         check_length(body.input, settings.server.max_text_chars)
-        speech = await while_connected(
+        speech, headers = await while_connected(
             request.receive, _start(body, client_of(request), service)
         )
     if body.stream_format == "sse":
@@ -49,15 +49,18 @@ async def speak(request: Request, service: SpeechService) -> Response:
     else:
         pieces, media_type = speech.pieces(), speech.media_type
     patience_s = settings.engine.timeout_s
-    return AudioResponse(pieces, media_type, speech.headers, patience_s)
+    return AudioResponse(pieces, media_type, headers, patience_s)
 
 
 async def _start(
     body: SpeechBody, client: Client, service: SpeechService
-) -> EncodedSpeech:
+) -> tuple[EncodedSpeech, Mapping[str, str]]:
+    """Start the speech; give the headers of its answer too."""
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
     async with service.hold(body.model) as serving:
-        can = serving.loop.engine.capabilities
+        # Of all that an engine may be unable to do, this alone is not refused: clients
+        # made for OpenAI send the instructions of their settings with every text.
+        follows = serving.loop.engine.capabilities.instructions
         speech_request = SpeechRequest(
             body.input,
             voice=body.voice_name,
@@ -65,15 +68,17 @@ async def _start(
             speed=body.speed,
             pitch=body.pitch,
             volume=body.volume,
-            # OpenAI's clients send them to any model.
-            instructions=body.instructions if can.instructions else None,
+            instructions=body.instructions if follows else None,
             prompt=await body.prompt(body.prompt_text),
             seed=body.seed,
             sampling=body.sampling,
             client=client.name,
             priority=client.priority,
         )
-        return await start_speech(service, speech_request, out, body.model)
+        speech = await start_speech(service, speech_request, out, body.model)
+    if follows or not (body.instructions or "").strip():
+        return speech, speech.headers
+    return speech, {**speech.headers, "X-Cosykit-Ignored": "instructions"}
 
 
 async def _events(speech: EncodedSpeech, characters: int) -> AsyncGenerator[bytes]:

@@ -37,7 +37,8 @@ class SpeechBody(CloningFields):
     instructions: str | None = Field(
         default=None,
         max_length=4096,
-        description="How to say it; followed by models that can, otherwise ignored",
+        description="How to say it; where the model cannot follow that, the answer "
+        "has the header X-Cosykit-Ignored",
     )
     stream_format: Literal["audio", "sse"] = "audio"
     language: Language | None = Field(

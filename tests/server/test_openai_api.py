@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Literal
 
 import httpx
 import openai
@@ -100,11 +101,20 @@ def test_events_carry_the_same_audio_and_end_with_done(client: httpx.Client) -> 
     assert events[-1]["usage"]["input_tokens"] == len(TEXT)
 
 
-def test_instructions_are_accepted(speaker: openai.OpenAI) -> None:
-    answer = speaker.audio.speech.create(
-        model="gpt-4o-mini-tts", voice="hum", input=TEXT, instructions="Be cheerful"
-    )
-    assert answer.content
+@pytest.mark.parametrize("stream_format", ["audio", "sse"])
+def test_instructions_that_are_not_followed_are_told(
+    speaker: openai.OpenAI, stream_format: Literal["audio", "sse"]
+) -> None:
+    for instructions, ignored in (("Be cheerful", "instructions"), (" ", None)):
+        answer = speaker.audio.speech.create(
+            model="gpt-4o-mini-tts",
+            voice="hum",
+            input=TEXT,
+            instructions=instructions,
+            stream_format=stream_format,
+        )
+        assert answer.content
+        assert answer.response.headers.get("x-cosykit-ignored") == ignored
 
 
 def test_voice_may_be_an_object(client: httpx.Client) -> None:
