@@ -15,7 +15,7 @@ from typing import Literal
 import psutil
 
 from cosykit import __version__
-from cosykit.config.schema import HubSettings, ServerSettings, Settings
+from cosykit.config.schema import HubSettings, Settings
 from cosykit.engines.open import choose_model, load, unmet_wish
 from cosykit.errors import ConfigError, CosykitError, ModelLoadError
 from cosykit.hub.bundle import own_models, read_bundle, spec_of
@@ -62,7 +62,7 @@ def examine(settings: Settings) -> Sequence[Finding]:
         _models,
         _session,
         _resources,
-        _port,
+        _ports,
         _redis,
         _hub,
         _plugins,
@@ -187,24 +187,31 @@ def _existing(folder: Path) -> Path:
     return folder
 
 
-def _port(settings: Settings) -> Iterator[Finding]:
+def _ports(settings: Settings) -> Iterator[Finding]:
     server = settings.server
-    problem = _listen_problem(server)
-    if problem is None:
-        yield Finding("port", "ok", f"{server.host}:{server.port} is free")
-        return
-    yield Finding(
-        "port",
-        "warning",
-        f"{server.host}:{server.port} cannot be listened on: {problem}",
-        "If it is not cosykit that has it, choose another with --port",
-    )
+    for subject, port, choice in (
+        ("port", server.port, "--port"),
+        ("grpc port", server.grpc_port, "server.grpc_port"),
+        ("wyoming port", server.wyoming_port, "server.wyoming_port"),
+    ):
+        if port == "off":
+            continue
+        problem = _listen_problem(server.host, port)
+        if problem is None:
+            yield Finding(subject, "ok", f"{server.host}:{port} is free")
+            continue
+        yield Finding(
+            subject,
+            "warning",
+            f"{server.host}:{port} cannot be listened on: {problem}",
+            f"If it is not cosykit that has it, choose another with {choice}",
+        )
 
 
-def _listen_problem(server: ServerSettings) -> str | None:
+def _listen_problem(host: str, port: int) -> str | None:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
-            server.host, server.port, type=socket.SOCK_STREAM
+            host, port, type=socket.SOCK_STREAM
         )[0]
         with socket.socket(family, kind, protocol) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

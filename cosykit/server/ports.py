@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Protocol
 
+from cosykit.config.schema import ServerSettings
 from cosykit.errors import CosykitError
+from cosykit.server.listener import listen
 from cosykit.server.service import SpeechService
 
 _log = logging.getLogger(__name__)
@@ -19,6 +21,24 @@ class Port(Protocol):
 
     async def drain(self, grace_s: float) -> None:
         """Refuse newcomers, let the others end within the grace, and close."""
+
+
+def check_ports(server: ServerSettings) -> None:
+    """Find out, before anything is served, whether `further_ports` can listen.
+
+    Raises:
+        ConfigError: Keys are configured, which clients of Wyoming cannot show.
+        ResourceError: One cannot be listened on.
+    """
+    ports = {"grpc_port": server.grpc_port, "wyoming_port": server.wyoming_port}
+    with ExitStack() as taken:
+        for name, port in ports.items():
+            if port != "off":
+                taken.enter_context(listen(server.host, port, f"server.{name}"))
+    if server.wyoming_port != "off":
+        from cosykit.server.wyoming.port import check_access
+
+        check_access(server)
 
 
 @asynccontextmanager

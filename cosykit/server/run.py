@@ -19,6 +19,7 @@ from cosykit.server.app import create_app
 from cosykit.server.connections import Connection, allow_many_files, most_at_once
 from cosykit.server.listener import listen
 from cosykit.server.logs import configure_logging
+from cosykit.server.ports import check_ports
 from cosykit.server.service import SpeechService
 from cosykit.server.websocket import SocketConnection
 
@@ -37,7 +38,7 @@ def serve(
 
     Raises:
         RuntimeSetupError: Both wheels of ONNX Runtime are installed, or none.
-        ResourceError: The address cannot be listened on.
+        ResourceError: A port cannot be listened on.
         CosykitError: The model cannot be loaded.
     """
     check_wheels()
@@ -45,6 +46,7 @@ def serve(
     share_arenas()
     allow_many_files()
     with open_listener(settings.server) as listener:
+        check_ports(settings.server)
 
         def stop(number: int = 0, frame: FrameType | None = None) -> None:
             server.should_exit = True

@@ -1,6 +1,7 @@
-"""What `cosykit doctor` finds of the configuration: Redis, provider."""
+"""What `cosykit doctor` finds of the configuration: Redis, provider, ports."""
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,3 +80,17 @@ def test_provider_that_a_model_does_not_have_is_told(
     findings: list[Finding] = json.loads(run("doctor", "--json").out)
     warnings = [each for each in findings if each["state"] == "warning"]
     assert "although runtime.provider is cuda" in "".join(f["text"] for f in warnings)
+
+
+def test_every_port_that_is_taken_is_told(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for name in ("PORT", "GRPC_PORT", "WYOMING_PORT"):
+            port = taken.getsockname()[1]
+            monkeypatch.setenv(f"COSYKIT_SERVER_{name}", str(port))
+        findings: list[Finding] = json.loads(run("doctor", "--json").out)
+    told = {each["subject"]: each for each in findings if "in use" in each["text"]}
+    assert set(told) == {"port", "grpc port", "wyoming port"}
+    assert "server.wyoming_port" in told["wyoming port"]["remedy"]

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from cosykit.config.schema import ServerSettings, Settings
-from cosykit.errors import ModelLoadError, ResourceError, RuntimeSetupError
+from cosykit.errors import ConfigError, ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.server.run import open_listener, serve
 from tests.conftest import ROOT
 from tests.server.conftest import settings_for
@@ -238,6 +238,37 @@ def test_plugin_that_cannot_be_loaded_ends_the_server(
 ) -> None:
     with pytest.raises(KeyError, match="buggy"):
         serve(settings_for("buggy", server={"port": 0}))
+
+
+@pytest.mark.parametrize("name", ["grpc_port", "wyoming_port"])
+def test_port_beside_http_that_is_taken_is_refused_before_anything_is_told(
+    plugins: None, signals: None, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    with open_listener(ServerSettings(port=0)) as taken:
+        server = {"port": 0, name: taken.getsockname()[1]}
+        with pytest.raises(ResourceError, match="in use") as caught:
+            serve(settings_for("counting", server=server))
+    assert f"choose another server.{name}" in caught.value.hint
+    assert capsys.readouterr().err == ""
+
+
+def test_one_port_for_two_protocols_is_refused(plugins: None, signals: None) -> None:
+    port = free_port()
+    for server in (
+        {"port": port, "grpc_port": port},
+        {"port": 0, "grpc_port": port, "wyoming_port": port},
+    ):
+        with pytest.raises(ResourceError, match="in use"):
+            serve(settings_for("counting", server=server))
+
+
+def test_keys_that_wyoming_cannot_ask_for_are_refused_before_anything_is_told(
+    plugins: None, signals: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = {"port": 0, "wyoming_port": 0, "api_keys": ["secret"], "host": "0.0.0.0"}
+    with pytest.raises(ConfigError, match="clients of Wyoming have none"):
+        serve(settings_for("counting", server=server))
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

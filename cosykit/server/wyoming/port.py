@@ -37,7 +37,7 @@ class WyomingPort:
             ResourceError: It cannot be listened on.
         """
         server = service.settings.server
-        _check_access(server)
+        check_access(server)
         opened = cls(service)
         listener = listen(server.host, port, "server.wyoming_port")
         opened.port = listener.getsockname()[1]
@@ -67,7 +67,12 @@ class WyomingPort:
         task.add_done_callback(self._tasks.discard)
 
 
-def _check_access(server: ServerSettings) -> None:
+def check_access(server: ServerSettings) -> None:
+    """Refuse to let in from other machines whom keys are asked of.
+
+    Raises:
+        ConfigError: Keys are configured, which clients of Wyoming cannot show.
+    """
     if server.api_keys and not _is_loopback(server.host):
         raise ConfigError(
             "server.api_keys asks for keys, and clients of Wyoming have none",
