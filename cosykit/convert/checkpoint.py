@@ -1,11 +1,10 @@
 """Read PyTorch checkpoints without PyTorch and without trusting them.
 
 A `.pt` file is a pickle that names tensors, and the tensors' bytes beside it: in a zip
-archive since PyTorch 1.6, one after the other before that. A pickle can run any code,
-so this reader knows the few names that a state dict needs and refuses all others.
-Tensors are mapped from the file, not copied.
+archive since PyTorch 1.6, one after the other before that. The pickle is read by
+`state_pickle.py`; the tensors are mapped from the file, not copied.
 
-Source: torch/serialization.py, torch/_utils.py
+Source: torch/serialization.py
 """
 
 import io
@@ -13,9 +12,7 @@ import mmap
 import pickle
 import struct
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cosykit.convert.state_pickle import StateUnpickler, TensorView, UnsafePickleError
 from cosykit.errors import ModelLoadError
 
 if TYPE_CHECKING:
@@ -35,54 +33,6 @@ _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _ZIP_MAGIC = b"PK\x03\x04"
 # Training writes these beside the tensors.
 _COUNTERS = ("epoch", "step")
-
-
-@dataclass(frozen=True, slots=True)
-class _StorageType:
-    """A torch storage class by name.
-
-    Attributes:
-        stored: How its elements lie in the file.
-        is_bfloat16: Whether they are the upper halves of float32 numbers.
-    """
-
-    stored: np.dtype[np.generic]
-    is_bfloat16: bool = False
-
-
-_STORAGES: Mapping[str, _StorageType] = MappingProxyType(
-    {
-        "FloatStorage": _StorageType(np.dtype("<f4")),
-        "HalfStorage": _StorageType(np.dtype("<f2")),
-        "BFloat16Storage": _StorageType(np.dtype("<u2"), is_bfloat16=True),
-        "DoubleStorage": _StorageType(np.dtype("<f8")),
-        "LongStorage": _StorageType(np.dtype("<i8")),
-        "IntStorage": _StorageType(np.dtype("<i4")),
-        "ShortStorage": _StorageType(np.dtype("<i2")),
-        "CharStorage": _StorageType(np.dtype("i1")),
-        "ByteStorage": _StorageType(np.dtype("u1")),
-        "BoolStorage": _StorageType(np.dtype("?")),
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Storage:
-    """A storage that the pickle refers to."""
-
-    kind: _StorageType
-    key: str
-    elements: int
-
-
-@dataclass(frozen=True, slots=True)
-class _TensorView:
-    """A tensor as the pickle describes it; strides and offset in elements."""
-
-    storage: _Storage
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
 
 
 def read_checkpoint(path: Path) -> Mapping[str, Tensor]:
@@ -114,7 +64,7 @@ def read_tables(path: Path) -> Mapping[str, Mapping[str, Tensor]]:
 
 
 def _read(
-    path: Path, pick: Callable[[object], Mapping[Key, _TensorView]]
+    path: Path, pick: Callable[[object], Mapping[Key, TensorView]]
 ) -> Mapping[Key, Tensor]:
     """Unpickle a file and map the tensors that are picked from it."""
     try:
@@ -135,7 +85,7 @@ def _read(
         )
     except ModelLoadError:
         raise
-    except _UnsafePickleError as error:
+    except UnsafePickleError as error:
         raise ModelLoadError(
             f"{path.name} is refused: it asks for {error}, which no state dict needs",
             hint="Do not load this file anywhere; get it from its official source",
@@ -149,10 +99,6 @@ def _unreadable(path: Path, reason: str) -> ModelLoadError:
         f"{path.name} is no whole PyTorch checkpoint: {reason}",
         hint="Take the file from its source again",
     )
-
-
-class _UnsafePickleError(Exception):
-    """The pickle names something that is not on the list."""
 
 
 # What a broken pickle or archive makes the standard library raise.
@@ -174,57 +120,6 @@ _DECODING_ERRORS = (
 )
 
 
-def _rebuild_tensor(
-    storage: _Storage,
-    offset: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    requires_grad: bool = False,
-    hooks: object = None,
-    metadata: object = None,
-) -> _TensorView:
-    """Stand in for `torch._utils._rebuild_tensor_v2`."""
-    return _TensorView(storage, offset, tuple(shape), tuple(strides))
-
-
-def _rebuild_parameter(
-    tensor: _TensorView, requires_grad: bool, hooks: object
-) -> _TensorView:
-    """Stand in for `torch._utils._rebuild_parameter`."""
-    return tensor
-
-
-_ALLOWED: Mapping[tuple[str, str], Callable[..., object]] = MappingProxyType(
-    {
-        ("collections", "OrderedDict"): OrderedDict,
-        ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
-        ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
-    }
-)
-
-
-class _StateUnpickler(pickle.Unpickler):
-    """Unpickles dictionaries, numbers and descriptions of tensors, nothing else."""
-
-    def find_class(self, module: str, name: str) -> object:
-        """Look a name up on the list."""
-        if module == "torch" and name in _STORAGES:
-            return _STORAGES[name]
-        try:
-            return _ALLOWED[module, name]
-        except KeyError:
-            raise _UnsafePickleError(f"{module}.{name}") from None
-
-    def persistent_load(self, pid: object) -> _Storage:
-        """Note which storage is meant."""
-        if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage"):
-            raise pickle.UnpicklingError("an unknown kind of reference")
-        _, kind, key, _, elements = pid[:5]
-        if not (isinstance(kind, _StorageType) and isinstance(elements, int)):
-            raise pickle.UnpicklingError("a reference to something else than a storage")
-        return _Storage(kind, str(key), elements)
-
-
 def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]:
     """Unpickle the archive's `data.pkl`; map storage keys to (start, bytes)."""
     with zipfile.ZipFile(io.BufferedReader(_MappedFile(mapped))) as archive:
@@ -236,7 +131,7 @@ def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]
             order = archive.read(f"{prefix}byteorder")
             if order != b"little":
                 raise zipfile.BadZipFile(f"its byte order is {order!r}")
-        state = _StateUnpickler(io.BytesIO(archive.read(pickles[0]))).load()
+        state = StateUnpickler(io.BytesIO(archive.read(pickles[0]))).load()
         places = {
             info.filename.removeprefix(f"{prefix}data/"): _content_place(mapped, info)
             for info in archive.infolist()
@@ -289,13 +184,13 @@ class _MappedFile(io.RawIOBase):
 def _read_legacy(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]:
     """Read the format before zip: five pickles, then each storage after its length."""
     stream = io.BufferedReader(_MappedFile(mapped))
-    if _StateUnpickler(stream).load() != _LEGACY_MAGIC:
+    if StateUnpickler(stream).load() != _LEGACY_MAGIC:
         raise pickle.UnpicklingError("neither a zip archive nor the older format")
-    _StateUnpickler(stream).load()  # protocol version
-    _StateUnpickler(stream).load()  # sizes of the writing machine's integers
-    unpickler = _RecordingUnpickler(stream)
+    StateUnpickler(stream).load()  # protocol version
+    StateUnpickler(stream).load()  # sizes of the writing machine's integers
+    unpickler = StateUnpickler(stream)
     state = unpickler.load()
-    keys: object = _StateUnpickler(stream).load()
+    keys: object = StateUnpickler(stream).load()
     if not isinstance(keys, list):
         raise pickle.UnpicklingError("it lists no storages")
     places = {}
@@ -308,33 +203,19 @@ def _read_legacy(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int
     return state, places
 
 
-class _RecordingUnpickler(_StateUnpickler):
-    """Remembers the storages it met."""
-
-    def __init__(self, stream: "io.BufferedReader[_MappedFile]") -> None:
-        super().__init__(stream)
-        self.storages: dict[str, _Storage] = {}
-
-    def persistent_load(self, pid: object) -> _Storage:
-        """Note and remember which storage is meant."""
-        storage = super().persistent_load(pid)
-        self.storages[storage.key] = storage
-        return storage
-
-
-def _tensors_of(state: object) -> Mapping[str, _TensorView]:
+def _tensors_of(state: object) -> Mapping[str, TensorView]:
     if not isinstance(state, dict):
         raise pickle.UnpicklingError("it holds no state dict")
     tensors = {}
     for key, value in state.items():
-        if isinstance(value, _TensorView):
+        if isinstance(value, TensorView):
             tensors[str(key)] = value
         elif key not in _COUNTERS:
             raise pickle.UnpicklingError(f"{key} is no tensor")
     return tensors
 
 
-def _tensors_by_name(state: object) -> Mapping[tuple[str, str], _TensorView]:
+def _tensors_by_name(state: object) -> Mapping[tuple[str, str], TensorView]:
     if not isinstance(state, dict):
         raise pickle.UnpicklingError("it holds no tables")
     return {
@@ -342,12 +223,12 @@ def _tensors_by_name(state: object) -> Mapping[tuple[str, str], _TensorView]:
         for name, table in state.items()
         if isinstance(table, dict)
         for key, value in table.items()
-        if isinstance(value, _TensorView)
+        if isinstance(value, TensorView)
     }
 
 
 def _map_tensor(
-    mapped: mmap.mmap, places: Mapping[str, tuple[int, int]], view: _TensorView
+    mapped: mmap.mmap, places: Mapping[str, tuple[int, int]], view: TensorView
 ) -> Tensor:
     kind = view.storage.kind
     start, size = places[view.storage.key]
@@ -366,7 +247,7 @@ def _map_tensor(
     return (tensor.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
-def _last_element(view: _TensorView) -> int:
+def _last_element(view: TensorView) -> int:
     """Compute the index in the storage of the furthest element; -1 for none."""
     if min((view.offset, *view.shape, *view.strides)) < 0:
         raise pickle.UnpicklingError("a tensor has a negative size or stride")

@@ -1,0 +1,129 @@
+"""Unpickle a state dict as descriptions of tensors, and refuse everything else.
+
+A pickle can run any code. This module knows the few names that a state dict needs, and
+none of them does more than build a value of it.
+
+Source: torch/serialization.py, torch/_utils.py
+"""
+
+import io
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class StorageType:
+    """A torch storage class by name.
+
+    Attributes:
+        stored: How its elements lie in the file.
+        is_bfloat16: Whether they are the upper halves of float32 numbers.
+    """
+
+    stored: np.dtype[np.generic]
+    is_bfloat16: bool = False
+
+
+_STORAGES: Mapping[str, StorageType] = MappingProxyType(
+    {
+        "FloatStorage": StorageType(np.dtype("<f4")),
+        "HalfStorage": StorageType(np.dtype("<f2")),
+        "BFloat16Storage": StorageType(np.dtype("<u2"), is_bfloat16=True),
+        "DoubleStorage": StorageType(np.dtype("<f8")),
+        "LongStorage": StorageType(np.dtype("<i8")),
+        "IntStorage": StorageType(np.dtype("<i4")),
+        "ShortStorage": StorageType(np.dtype("<i2")),
+        "CharStorage": StorageType(np.dtype("i1")),
+        "ByteStorage": StorageType(np.dtype("u1")),
+        "BoolStorage": StorageType(np.dtype("?")),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A storage that the pickle refers to."""
+
+    kind: StorageType
+    key: str
+    elements: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorView:
+    """A tensor as the pickle describes it; strides and offset in elements."""
+
+    storage: Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+class UnsafePickleError(Exception):
+    """The pickle names something that is not on the list."""
+
+
+def _rebuild_tensor(
+    storage: Storage,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    requires_grad: bool = False,
+    hooks: object = None,
+    metadata: object = None,
+) -> TensorView:
+    """Stand in for `torch._utils._rebuild_tensor_v2`."""
+    return TensorView(storage, offset, tuple(shape), tuple(strides))
+
+
+def _rebuild_parameter(
+    tensor: TensorView, requires_grad: bool, hooks: object
+) -> TensorView:
+    """Stand in for `torch._utils._rebuild_parameter`."""
+    return tensor
+
+
+_ALLOWED: Mapping[tuple[str, str], Callable[..., object]] = MappingProxyType(
+    {
+        ("collections", "OrderedDict"): OrderedDict,
+        ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
+        ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    }
+)
+
+
+class StateUnpickler(pickle.Unpickler):
+    """Unpickles dictionaries, numbers and descriptions of tensors, nothing else.
+
+    Attributes:
+        storages: Those it met, by their keys.
+    """
+
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        super().__init__(stream)
+        self.storages: dict[str, Storage] = {}
+
+    def find_class(self, module: str, name: str) -> object:
+        """Look a name up on the list."""
+        if module == "torch" and name in _STORAGES:
+            return _STORAGES[name]
+        try:
+            return _ALLOWED[module, name]
+        except KeyError:
+            raise UnsafePickleError(f"{module}.{name}") from None
+
+    def persistent_load(self, pid: object) -> Storage:
+        """Note which storage is meant."""
+        if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage"):
+            raise pickle.UnpicklingError("an unknown kind of reference")
+        _, kind, key, _, elements = pid[:5]
+        if not (isinstance(kind, StorageType) and isinstance(elements, int)):
+            raise pickle.UnpicklingError("a reference to something else than a storage")
+        storage = Storage(kind, str(key), elements)
+        self.storages[storage.key] = storage
+        return storage
