@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from contextvars import ContextVar
 
 import pytest
@@ -13,6 +13,7 @@ from cosykit.synthesis import loop as loop_module
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.looping import held, running, words_of
 
 
 @pytest.fixture
@@ -20,40 +21,10 @@ def engine() -> CountingEngine:
     return CountingEngine()
 
 
-@asynccontextmanager
-async def running(
-    engine: CountingEngine,
-    *,
-    queue_size: int = 2,
-    batch_size: int = 2,
-    timeout_s: float = PATIENCE_S,
-) -> AsyncIterator[Loop]:
-    """Run an engine, and close it whatever happens."""
-    loop = Loop(
-        engine, queue_size=queue_size, batch_size=batch_size, timeout_s=timeout_s
-    )
-    try:
-        yield loop
-    finally:
-        engine.gate.set()
-        await loop.close()
-
-
 @pytest.fixture
 async def loop(engine: CountingEngine) -> AsyncIterator[Loop]:
-    async with running(engine) as opened:
+    async with running(engine, queue_size=2, batch_size=2) as opened:
         yield opened
-
-
-async def words_of(loop: Loop, text: str) -> list[str]:
-    return [
-        chunk.text async for chunk in loop.stream(SpeechRequest(text)) if chunk.text
-    ]
-
-
-async def held(engine: CountingEngine) -> None:
-    """Wait until the engine is held by a word."""
-    assert await asyncio.to_thread(engine.held.wait, PATIENCE_S)
 
 
 async def test_request_is_spoken_in_order_by_the_engine_thread(
@@ -237,7 +208,7 @@ async def test_slow_listener_bounds_the_audio_made_ahead() -> None:
 
 async def test_slow_listeners_leave_their_places_to_others() -> None:
     engine = CountingEngine(chunk_s=40.0)
-    async with running(engine, batch_size=1) as loop:
+    async with running(engine, queue_size=2, batch_size=1) as loop:
         slow = [loop.stream(SpeechRequest("w " * 50)) for _ in range(3)]
         await anext(slow[0])
         await anext(slow[1])

@@ -2,16 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
 
 import pytest
 
 from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.seams import BatchEngine, Progress
-from cosykit.synthesis.loop import Loop
 from cosykit.types import SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
+from tests.synthesis.looping import held, running, words_of
 
 
 class BatchingEngine(CountingEngine):
@@ -57,28 +56,6 @@ class BatchingEngine(CountingEngine):
             self._words.pop(request_id, None)
 
 
-@asynccontextmanager
-async def running(
-    engine: CountingEngine, *, batch_size: int = 4, window_s: float = 0.0
-) -> AsyncIterator[Loop]:
-    loop = Loop(
-        engine,
-        queue_size=4,
-        batch_size=batch_size,
-        timeout_s=PATIENCE_S,
-        batch_window_s=window_s,
-    )
-    try:
-        yield loop
-    finally:
-        engine.gate.set()
-        await loop.close()
-
-
-async def words_of(loop: Loop, text: str) -> list[str]:
-    return [c.text async for c in loop.stream(SpeechRequest(text)) if c.text]
-
-
 def test_engine_that_steps_is_a_batch_engine_and_another_is_not() -> None:
     assert isinstance(BatchingEngine(), BatchEngine)
     assert not isinstance(CountingEngine(), BatchEngine)
@@ -88,7 +65,7 @@ async def test_newcomer_joins_at_the_next_step() -> None:
     engine = BatchingEngine()
     async with running(engine) as loop:
         old = asyncio.create_task(words_of(loop, "wait b c"))
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         new = asyncio.create_task(words_of(loop, "x y"))
         await asyncio.sleep(0)
         engine.gate.set()
@@ -98,7 +75,7 @@ async def test_newcomer_joins_at_the_next_step() -> None:
 
 async def test_first_request_waits_for_company() -> None:
     engine = BatchingEngine()
-    async with running(engine, batch_size=2, window_s=PATIENCE_S) as loop:
+    async with running(engine, batch_size=2, batch_window_s=PATIENCE_S) as loop:
         first = asyncio.create_task(words_of(loop, "a"))
         await asyncio.sleep(0)
         # The batch is full with it, so nobody waits any longer.
@@ -121,7 +98,7 @@ async def test_request_that_is_refused_at_its_begin_leaves_the_others_alone() ->
 
 async def test_bug_in_a_step_ends_its_requests_and_not_the_thread() -> None:
     engine = BatchingEngine()
-    async with running(engine, batch_size=2, window_s=PATIENCE_S) as loop:
+    async with running(engine, batch_size=2, batch_window_s=PATIENCE_S) as loop:
         tasks = [asyncio.create_task(words_of(loop, text)) for text in ("a bug", "b b")]
         for task in tasks:
             with pytest.raises(CosykitError, match="failed unexpectedly"):

@@ -2,47 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from cosykit.errors import BusyError
-from cosykit.synthesis.loop import Loop
-from cosykit.types import SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
-
-
-@asynccontextmanager
-async def running(
-    engine: CountingEngine, *, start_within_s: float, batch_size: int = 1
-) -> AsyncIterator[Loop]:
-    loop = Loop(
-        engine,
-        queue_size=2000,
-        batch_size=batch_size,
-        timeout_s=PATIENCE_S,
-        start_within_s=start_within_s,
-    )
-    try:
-        yield loop
-    finally:
-        engine.gate.set()
-        await loop.close()
-
-
-async def words_of(
-    loop: Loop, text: str, *, client: str = "", priority: int = 0
-) -> list[str]:
-    request = SpeechRequest(text, client=client, priority=priority)
-    return [chunk.text async for chunk in loop.stream(request) if chunk.text]
+from tests.synthesis.looping import held, running, words_of
 
 
 async def test_request_is_refused_once_its_time_to_start_has_passed() -> None:
     engine = CountingEngine()
-    async with running(engine, start_within_s=0.05) as loop:
+    async with running(engine, batch_size=1, start_within_s=0.05) as loop:
         speaking = asyncio.create_task(words_of(loop, "wait b"))
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         with pytest.raises(BusyError, match=r"did not start within 0\.05 s") as caught:
             await words_of(loop, "late")
         assert caught.value.retry_after_s >= 1
@@ -57,9 +29,9 @@ async def test_jump_of_the_wall_clock_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     engine = CountingEngine()
-    async with running(engine, start_within_s=PATIENCE_S) as loop:
+    async with running(engine, batch_size=1, start_within_s=PATIENCE_S) as loop:
         speaking = asyncio.create_task(words_of(loop, "wait b"))
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         waiting = asyncio.create_task(words_of(loop, "waiting"))
         await asyncio.sleep(0)
         now = time.time()
@@ -74,7 +46,7 @@ async def test_jump_of_the_wall_clock_changes_nothing(
 
 async def test_low_priority_is_served_or_refused_in_the_end() -> None:
     engine = CountingEngine()
-    async with running(engine, start_within_s=0.2) as loop:
+    async with running(engine, batch_size=1, start_within_s=0.2) as loop:
         low = asyncio.create_task(words_of(loop, "low", priority=-1))
         high = 0
         while not low.done():
@@ -87,9 +59,11 @@ async def test_low_priority_is_served_or_refused_in_the_end() -> None:
 
 async def test_one_request_overtakes_the_many_of_another_client() -> None:
     engine = CountingEngine()
-    async with running(engine, start_within_s=PATIENCE_S) as loop:
+    async with running(
+        engine, queue_size=101, batch_size=1, start_within_s=PATIENCE_S
+    ) as loop:
         tasks = [asyncio.create_task(words_of(loop, "wait", client="many"))]
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         tasks += [
             asyncio.create_task(words_of(loop, f"m{number}", client="many"))
             for number in range(100)
@@ -104,9 +78,9 @@ async def test_one_request_overtakes_the_many_of_another_client() -> None:
 
 async def test_short_requests_do_not_wait_for_a_book_that_is_far_ahead() -> None:
     engine = CountingEngine(chunk_s=11.0)
-    async with running(engine, start_within_s=PATIENCE_S) as loop:
+    async with running(engine, batch_size=1, start_within_s=PATIENCE_S) as loop:
         book = asyncio.create_task(words_of(loop, "wait " + "b " * 9))
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         short = [asyncio.create_task(words_of(loop, f"s{n}")) for n in range(5)]
         await asyncio.sleep(0)
         engine.gate.set()
@@ -117,9 +91,11 @@ async def test_short_requests_do_not_wait_for_a_book_that_is_far_ahead() -> None
 
 async def test_thousand_may_wait_and_leave() -> None:
     engine = CountingEngine()
-    async with running(engine, start_within_s=PATIENCE_S) as loop:
+    async with running(
+        engine, queue_size=1000, batch_size=1, start_within_s=PATIENCE_S
+    ) as loop:
         speaking = asyncio.create_task(words_of(loop, "wait"))
-        await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+        await held(engine)
         tasks = [asyncio.create_task(words_of(loop, f"w{n}")) for n in range(1000)]
         await asyncio.sleep(0)
         assert loop.waiting == 1000

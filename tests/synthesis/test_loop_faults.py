@@ -4,6 +4,8 @@ import asyncio
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import aclosing
+from functools import partial
+from queue import SimpleQueue
 from typing import cast
 
 import numpy as np
@@ -12,13 +14,9 @@ import pytest
 from cosykit.errors import CosykitError, OutOfMemoryError
 from cosykit.seams import Progress
 from cosykit.synthesis.job import Job
-from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, Samples, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
-
-
-async def words_of(loop: Loop, text: str) -> list[str]:
-    return [c.text async for c in loop.stream(SpeechRequest(text)) if c.text]
+from tests.synthesis.looping import held, running, words_of
 
 
 class Deadly(CountingEngine):
@@ -51,81 +49,61 @@ class Deadly(CountingEngine):
         return [*progress, *(Progress(name, None) for name in names)]
 
 
-@pytest.fixture
-def restarts() -> list[int]:
-    return []
-
-
-def looped(engine: CountingEngine, restarts: list[int], *, batch_size: int = 8) -> Loop:
-    return Loop(
-        engine,
-        queue_size=8,
-        batch_size=batch_size,
-        timeout_s=PATIENCE_S,
-        on_restart=lambda: restarts.append(1),
-    )
-
-
 async def test_thread_that_dies_begins_anew_and_only_what_it_spoke_fails(
-    restarts: list[int], caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    engine = Deadly()
+    engine, restarts = Deadly(), SimpleQueue[None]()
     engine.answer, engine.failing = 5, 1
-    loop = looped(engine, restarts, batch_size=1)
-    failing = asyncio.create_task(words_of(loop, "wait"))
-    await asyncio.to_thread(engine.held.wait, PATIENCE_S)
-    waiting = [asyncio.create_task(words_of(loop, f"w{n}")) for n in range(3)]
-    await asyncio.sleep(0)
-    engine.gate.set()
-    with pytest.raises(CosykitError, match="failed unexpectedly"):
-        await failing
-    assert await asyncio.gather(*waiting) == [["w0"], ["w1"], ["w2"]]
-    assert loop.restarts == len(restarts) == 1
+    note = partial(restarts.put, None)
+    async with running(engine, batch_size=1, on_restart=note) as loop:
+        failing = asyncio.create_task(words_of(loop, "wait"))
+        await held(engine)
+        waiting = [asyncio.create_task(words_of(loop, f"w{n}")) for n in range(3)]
+        await asyncio.sleep(0)
+        engine.gate.set()
+        with pytest.raises(CosykitError, match="failed unexpectedly"):
+            await failing
+        assert await asyncio.gather(*waiting) == [["w0"], ["w1"], ["w2"]]
+        assert loop.restarts == restarts.qsize() == 1
     assert "begins anew" in caplog.text
     assert engine.cancelled.get_nowait()
-    await loop.close()
     assert engine.closed.is_set()
 
 
-async def test_thread_that_dies_again_and_again_pauses_longer_each_time(
-    restarts: list[int],
-) -> None:
+async def test_thread_that_dies_again_and_again_pauses_longer_each_time() -> None:
     engine = Deadly()
     engine.answer, engine.failing = object(), 3
-    loop = looped(engine, restarts)
-    for number in range(3):
-        with pytest.raises(CosykitError, match="failed unexpectedly"):
-            await words_of(loop, f"w{number}")
-    assert await words_of(loop, "after") == ["after"]
-    assert loop.restarts == 3
-    await loop.close()
+    async with running(engine) as loop:
+        for number in range(3):
+            with pytest.raises(CosykitError, match="failed unexpectedly"):
+                await words_of(loop, f"w{number}")
+        assert await words_of(loop, "after") == ["after"]
+        assert loop.restarts == 3
 
 
-async def test_closing_does_not_wait_for_a_pause(restarts: list[int]) -> None:
+async def test_closing_does_not_wait_for_a_pause() -> None:
     engine = Deadly()
     engine.answer, engine.failing = 5, 100
-    loop = looped(engine, restarts)
-    for number in range(4):
-        with pytest.raises(CosykitError):
-            await words_of(loop, f"w{number}")
-    await asyncio.wait_for(loop.close(), PATIENCE_S)
+    async with running(engine) as loop:
+        for number in range(4):
+            with pytest.raises(CosykitError):
+                await words_of(loop, f"w{number}")
+        await asyncio.wait_for(loop.close(), PATIENCE_S)
     assert not [t for t in threading.enumerate() if t.name == "cosykit-engine"]
 
 
 async def test_bug_in_our_own_books_kills_no_thread_for_good(
-    restarts: list[int], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    loop = looped(CountingEngine(), restarts)
-
     def note_given(job: Job, duration_s: float, now: float) -> None:
         monkeypatch.undo()
         raise SystemExit
 
     monkeypatch.setattr(Job, "note_given", note_given)
-    with pytest.raises(CosykitError, match="failed unexpectedly"):
-        await words_of(loop, "a b")
-    assert await words_of(loop, "c d") == ["c", "d"]
-    await loop.close()
+    async with running(CountingEngine()) as loop:
+        with pytest.raises(CosykitError, match="failed unexpectedly"):
+            await words_of(loop, "a b")
+        assert await words_of(loop, "c d") == ["c", "d"]
 
 
 class Odd(CountingEngine):
@@ -144,31 +122,29 @@ class Odd(CountingEngine):
     ("word", "message"), [("nan", "NaN"), ("shape", "failed unexpectedly")]
 )
 async def test_audio_that_is_none_fails_its_request_and_no_other(
-    restarts: list[int], word: str, message: str
+    word: str, message: str
 ) -> None:
-    engine = Odd()
-    loop = looped(engine, restarts)
-    long = asyncio.create_task(words_of(loop, "wait " + "w " * 20))
-    await asyncio.to_thread(engine.held.wait, PATIENCE_S)
-    failing = SpeechRequest(f"fine {word} never")
+    engine, failing = Odd(), SpeechRequest(f"fine {word} never")
     spoken: list[str] = []
+    async with running(engine) as loop:
+        long = asyncio.create_task(words_of(loop, "wait " + "w " * 20))
+        await held(engine)
 
-    async def hear() -> None:
-        async with aclosing(loop.stream(failing)) as chunks:
-            async for chunk in chunks:
-                spoken.append(chunk.text)
+        async def hear() -> None:
+            async with aclosing(loop.stream(failing)) as chunks:
+                async for chunk in chunks:
+                    spoken.append(chunk.text)
 
-    hearing = asyncio.create_task(hear())
-    await asyncio.sleep(0)
-    engine.gate.set()
-    with pytest.raises(CosykitError, match=message):
-        await hearing
-    assert spoken == ["fine"]
-    assert len(await long) == 21
-    assert "never" not in engine.spoken
-    assert engine.cancelled.get_nowait() == failing.request_id
-    assert loop.restarts == 0
-    await loop.close()
+        hearing = asyncio.create_task(hear())
+        await asyncio.sleep(0)
+        engine.gate.set()
+        with pytest.raises(CosykitError, match=message):
+            await hearing
+        assert spoken == ["fine"]
+        assert len(await long) == 21
+        assert "never" not in engine.spoken
+        assert engine.cancelled.get_nowait() == failing.request_id
+        assert loop.restarts == 0
 
 
 class Hungry(CountingEngine):
@@ -181,18 +157,15 @@ class Hungry(CountingEngine):
             yield chunk
 
 
-async def test_want_of_memory_fails_the_request_that_it_hits(
-    restarts: list[int],
-) -> None:
+async def test_want_of_memory_fails_the_request_that_it_hits() -> None:
     engine = Hungry()
-    loop = looped(engine, restarts)
-    other = asyncio.create_task(words_of(loop, "wait b c d"))
-    await asyncio.to_thread(engine.held.wait, PATIENCE_S)
-    hungry = asyncio.create_task(words_of(loop, "a huge"))
-    await asyncio.sleep(0)
-    engine.gate.set()
-    with pytest.raises(OutOfMemoryError, match="not enough memory"):
-        await hungry
-    assert await other == ["wait", "b", "c", "d"]
-    assert loop.restarts == 0
-    await loop.close()
+    async with running(engine) as loop:
+        other = asyncio.create_task(words_of(loop, "wait b c d"))
+        await held(engine)
+        hungry = asyncio.create_task(words_of(loop, "a huge"))
+        await asyncio.sleep(0)
+        engine.gate.set()
+        with pytest.raises(OutOfMemoryError, match="not enough memory"):
+            await hungry
+        assert await other == ["wait", "b", "c", "d"]
+        assert loop.restarts == 0

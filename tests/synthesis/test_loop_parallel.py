@@ -2,10 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from queue import SimpleQueue
-from typing import Literal
 
 import pytest
 
@@ -14,6 +11,7 @@ from cosykit.seams import Capabilities, EngineInfo
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.looping import running, words_of
 
 
 class ParallelEngine(CountingEngine):
@@ -42,31 +40,6 @@ class ParallelEngine(CountingEngine):
             assert began in words
 
 
-@asynccontextmanager
-async def running(
-    engine: CountingEngine,
-    parallel: int | Literal["auto"] = "auto",
-    *,
-    batch_size: int = 8,
-) -> AsyncIterator[Loop]:
-    loop = Loop(
-        engine,
-        queue_size=8,
-        batch_size=batch_size,
-        timeout_s=PATIENCE_S,
-        parallel=parallel,
-    )
-    try:
-        yield loop
-    finally:
-        engine.gate.set()
-        await loop.close()
-
-
-async def words_of(loop: Loop, text: str) -> list[str]:
-    return [c.text async for c in loop.stream(SpeechRequest(text)) if c.text]
-
-
 async def test_newcomer_does_not_wait_for_anybody_while_a_thread_is_free() -> None:
     engine = ParallelEngine()
     async with running(engine) as loop:
@@ -79,7 +52,7 @@ async def test_newcomer_does_not_wait_for_anybody_while_a_thread_is_free() -> No
 
 async def test_as_many_threads_speak_as_were_asked_for() -> None:
     engine = ParallelEngine()
-    async with running(engine, 3, batch_size=1) as loop:
+    async with running(engine, parallel=3, batch_size=1) as loop:
         texts = ["wait0", "wait1", "wait2"]
         tasks = [asyncio.create_task(words_of(loop, text)) for text in texts]
         await engine.held_by(*texts)
@@ -104,14 +77,14 @@ async def test_by_itself_an_engine_gets_as_many_threads_as_its_runs_have() -> No
 
 async def test_engine_that_cannot_is_spoken_with_by_one_thread() -> None:
     engine = CountingEngine()
-    async with running(engine, 4) as loop:
+    async with running(engine, parallel=4) as loop:
         speaking = [t for t in threading.enumerate() if t.name == "cosykit-engine"]
         assert len(speaking) == 1
         assert await words_of(loop, "a b c") == ["a", "b", "c"]
 
 
 async def test_pieces_of_a_request_stay_in_order_whichever_thread_makes_them() -> None:
-    async with running(ParallelEngine(), 4) as loop:
+    async with running(ParallelEngine(), parallel=4) as loop:
         words = [f"w{number}" for number in range(100)]
         spoken = await asyncio.gather(
             *(words_of(loop, " ".join(words)) for _ in range(6))
