@@ -13,7 +13,6 @@ from cosykit.cli.context import (
     load_configuration,
 )
 from cosykit.cli.install import tell
-from cosykit.cli.output import note
 from cosykit.cli.transfer import shown_install
 from cosykit.errors import InputError
 
@@ -64,7 +63,6 @@ def convert(
     spec = _base(base, folder)
     runtime = settings.runtime
     wish = Wish(runtime.precision, runtime.vocoder_precision, runtime.provider)
-    note(f"Converting {folder} to {chosen}, a model of the kind of {spec.id}")
     with shown_install() as news:
         result = ops.convert(folder, spec, chosen, settings.models_dir, wish, news)
     tell(chosen, result)

@@ -1,7 +1,7 @@
 """The released files of a model, whole and checked, as conversion takes them."""
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,29 @@ class SourceFiles:
             raise translate_os_error(error, self.folder) from error
 
 
+def list_folder(
+    source: HubSource, folder: Path, only: Collection[str] | None = None
+) -> Sequence[str]:
+    """Name the files to take from a folder in the released layout; read none.
+
+    Args:
+        only: Names of the files to take; None for all that the model needs.
+
+    Raises:
+        InputError: There is no such folder.
+        ModelLoadError: A file is missing.
+    """
+    remedy = "Name a folder with the files as they were released"
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}", hint=remedy, param="from")
+    there = (name for name in source.optional if (folder / name).is_file())
+    wanted = [n for n in (*source.files, *there) if only is None or n in only]
+    missing = [name for name in wanted if not (folder / name).is_file()]
+    if missing:
+        raise ModelLoadError(f"{folder} lacks {', '.join(missing)}", hint=remedy)
+    return wanted
+
+
 def use_folder(
     source: HubSource,
     folder: Path,
@@ -64,7 +87,7 @@ def use_folder(
     """Take the files from a folder in the released layout, where they stay.
 
     Args:
-        only: Names of the files to take; None for all that the model needs.
+        only: As of `list_folder`.
 
     Raises:
         InputError: There is no such folder.
@@ -72,16 +95,7 @@ def use_folder(
         HubError: `strict` refuses a file that the catalogue knows otherwise.
         ResourceError: A file cannot be read.
     """
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}", param="from")
-    there = (name for name in source.optional if (folder / name).is_file())
-    wanted = [n for n in (*source.files, *there) if only is None or n in only]
-    missing = [name for name in wanted if not (folder / name).is_file()]
-    if missing:
-        raise ModelLoadError(
-            f"{folder} lacks {', '.join(missing)}",
-            hint="Name a folder with the files as they were released",
-        )
+    wanted = list_folder(source, folder, only)
     say(f"Reading {', '.join(wanted)} in {folder}")
     digests = {name: _digest(folder / name) for name in wanted}
     unexpected = unexpected_files(source, digests, str(folder), strict=strict)

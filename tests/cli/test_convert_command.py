@@ -71,9 +71,30 @@ def test_names_that_do_not_fit_are_refused(
     assert problem in outcome.err
 
 
-def test_folder_that_lacks_files_is_told(run: Run, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "command", [("convert",), ("install", "cosyvoice-300m-sft", "--from")]
+)
+@pytest.mark.parametrize(
+    ("given", "code", "problem"),
+    [
+        ("nowhere", 2, "there is no folder nowhere"),
+        ("cosykit.yaml", 2, "there is no folder cosykit.yaml"),
+        ("empty", 4, "empty lacks cosyvoice.yaml, llm.pt, flow.pt, hift.pt"),
+    ],
+)
+def test_folder_without_the_files_is_refused_before_anything_is_done(
+    run: Run,
+    folder: Path,
+    command: tuple[str, ...],
+    given: str,
+    code: int,
+    problem: str,
+) -> None:
     (folder / "empty").mkdir()
-    outcome = run("convert", "empty")
-    assert outcome.code == 4
-    assert "lacks cosyvoice.yaml, llm.pt, flow.pt, hift.pt" in outcome.err
-    assert run("convert", "nowhere").code == 2
+    outcome = run(*command, given)
+    assert outcome.code == code
+    assert f"error: {problem}" in outcome.err
+    assert "Name a folder" in outcome.err
+    assert "Converting" not in outcome.err
+    assert "Precision" not in outcome.err
+    assert not (folder / "models").exists()
