@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from cosykit.errors import CosykitError, OutOfMemoryError
 from cosykit.seams import Progress
+from cosykit.synthesis import lasting
 from cosykit.synthesis.job import Job
 from cosykit.types import AudioChunk, Samples, SpeechRequest
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
@@ -70,24 +72,31 @@ async def test_thread_that_dies_begins_anew_and_only_what_it_spoke_fails(
     assert engine.closed.is_set()
 
 
-async def test_thread_that_dies_again_and_again_pauses_longer_each_time() -> None:
+async def test_thread_that_dies_again_and_again_pauses_longer_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lasting, "_FIRST_PAUSE_S", 0.01)
     engine = Deadly()
-    engine.answer, engine.failing = object(), 3
+    engine.answer, engine.failing = object(), 4
     async with running(engine) as loop:
-        for number in range(3):
+        began = time.monotonic()
+        for number in range(4):
             with pytest.raises(CosykitError, match="failed unexpectedly"):
                 await words_of(loop, f"w{number}")
         assert await words_of(loop, "after") == ["after"]
-        assert loop.restarts == 3
+        assert time.monotonic() - began >= 0.01 * (1 + 2 + 4 + 8)
+        assert loop.restarts == 4
 
 
-async def test_closing_does_not_wait_for_a_pause() -> None:
+async def test_closing_does_not_wait_for_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lasting, "_FIRST_PAUSE_S", 2 * PATIENCE_S)
     engine = Deadly()
-    engine.answer, engine.failing = 5, 100
+    engine.answer, engine.failing = 5, 1
     async with running(engine) as loop:
-        for number in range(4):
-            with pytest.raises(CosykitError):
-                await words_of(loop, f"w{number}")
+        with pytest.raises(CosykitError):
+            await words_of(loop, "w")
         await asyncio.wait_for(loop.close(), PATIENCE_S)
     assert not [t for t in threading.enumerate() if t.name == "cosykit-engine"]
 
