@@ -20,6 +20,15 @@ bug and is left to fly.
 
 import math
 
+_LONGEST_QUOTE = 64
+
+
+def quoted(name: str) -> str:
+    """Quote a name that somebody gave, for a message; of a long one only the start."""
+    if len(name) <= _LONGEST_QUOTE:
+        return repr(name)
+    return f"{name[:_LONGEST_QUOTE]!r}…"
+
 
 class CosykitError(Exception):
     """An expected failure.

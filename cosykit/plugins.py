@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, get_args
 
-from cosykit.errors import PluginError
+from cosykit.errors import PluginError, quoted
 
 Group = Literal["cosykit.engines", "cosykit.text_frontends", "cosykit.vocoders"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -47,13 +47,13 @@ def load_plugin(group: Group, name: str) -> Callable[..., object]:
     if not points:
         known = ", ".join(plugin_names(group)) or "none"
         raise PluginError(
-            f"there is no plug-in {name!r} in {group}",
+            f"there is no plug-in {quoted(name)} in {group}",
             hint=f"Installed ones: {known}",
         )
     if len(points) > 1:
         origins = " and ".join(_origin(point) for point in points)
         raise PluginError(
-            f"two plug-ins in {group} share the name {name!r}: {origins}",
+            f"two plug-ins in {group} share the name {quoted(name)}: {origins}",
             hint="Uninstall one of them",
         )
     return _import(group, points[0])

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 AudioFormat = Literal["wav", "mp3", "opus", "aac", "flac", "pcm"]
 """Names a way to write audio; every one is mono, `wav`, `flac` and `pcm` 16-bit."""
@@ -75,7 +75,7 @@ def format_of_suffix(path: str | Path) -> AudioFormat:
             return audio_format
     known = ", ".join(facts.suffixes[0] for facts in FORMATS.values())
     raise InputError(
-        f"the name {Path(path).name!r} does not end like an audio file",
+        f"the name {quoted(Path(path).name)} does not end like an audio file",
         hint=f"End it with one of {known}, or name the format",
         param="format",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 Word = TypeVar("Word", bound=str)
 
@@ -22,5 +22,5 @@ def chosen(given: str, known: Iterable[Word], what: str) -> Word:
         if word == given.lower():
             return word
     raise InputError(
-        f"unknown {what} {given!r}", hint=f"Known: {', '.join(words)}", param=what
+        f"unknown {what} {quoted(given)}", hint=f"Known: {', '.join(words)}", param=what
     )

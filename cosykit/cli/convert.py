@@ -14,7 +14,7 @@ from cosykit.cli.context import (
 )
 from cosykit.cli.install import tell
 from cosykit.cli.transfer import shown_install
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from cosykit.spec import ModelSpec
@@ -74,7 +74,7 @@ def _checked_name(name: str) -> str:
 
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot be the name of a model",
+            f"{quoted(name)} cannot be the name of a model",
             hint="Choose another one with --name: a-z, 0-9, . _ and -",
             param="name",
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosykit.cli.output import note, print_json, print_table
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from cosykit.config.schema import Settings
@@ -74,7 +74,7 @@ def _levels(written: str) -> Sequence[int]:
         levels = []
     if not levels or not all(1 <= users <= _MOST_USERS for users in levels):
         raise InputError(
-            f"{written!r} is no number of users",
+            f"{quoted(written)} is no number of users",
             hint=f"Give 1 to {_MOST_USERS}, or several levels such as 1,2,4,8",
         )
     return levels

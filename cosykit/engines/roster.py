@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cosykit.errors import NotFoundError
+from cosykit.errors import NotFoundError, quoted
 from cosykit.hub.bundle import MANIFEST, own_models
 from cosykit.hub.catalog import CATALOG
 from cosykit.plugins import plugin_names
@@ -41,7 +41,7 @@ def find_installed_model(name: str, models_dir: Path) -> str:
             param="model",
         )
     raise NotFoundError(
-        f"there is no model {name[:64]!r}",
+        f"there is no model {quoted(name)}",
         hint=f"Installed: {', '.join(names)}",
         param="model",
     )

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
-from cosykit.errors import NotFoundError
+from cosykit.errors import NotFoundError, quoted
 from cosykit.hub.verify import FileDigest
 from cosykit.spec import (
     COSYVOICE_300M,
@@ -160,5 +160,5 @@ def find_entry(model: str) -> CatalogEntry:
     if entry is None:
         near = get_close_matches(model.lower(), CATALOG, n=1)
         known = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(CATALOG)}"
-        raise NotFoundError(f"unknown model {model!r}", hint=known, param="model")
+        raise NotFoundError(f"unknown model {quoted(model)}", hint=known, param="model")
     return entry

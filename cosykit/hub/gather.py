@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cosykit.config.schema import HubSettings
-from cosykit.errors import HubError, InputError
+from cosykit.errors import HubError, InputError, quoted
 from cosykit.hub.catalog import HubSource
 from cosykit.hub.declared import DeclaredFile, Listing
 from cosykit.hub.download import Download
@@ -53,7 +53,7 @@ class Order:
         name = self.repository
         if name is not None and not _REPOSITORY.fullmatch(name):
             raise InputError(
-                f"{name!r} is no repository of a hub",
+                f"{quoted(name)} is no repository of a hub",
                 hint="Write it as OWNER/NAME",
                 param="repo",
             )

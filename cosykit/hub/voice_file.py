@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cosykit.errors import InputError, ModelLoadError
+from cosykit.errors import InputError, ModelLoadError, quoted
 from cosykit.hub.atomic import replacing
 from cosykit.types import Gender, Language, Mel
 
@@ -105,7 +105,7 @@ def voice_path(folder: Path, voice_id: str) -> Path:
     )
     if not is_fit:
         raise InputError(
-            f"{voice_id!r} cannot be the name of a voice",
+            f"{quoted(voice_id)} cannot be the name of a voice",
             hint=f"Choose up to {_LONGEST_ID} letters, digits, - and _",
             param="voice",
         )

@@ -19,6 +19,9 @@ async def in_thread(work: Callable[[], Result]) -> Result:
         return await asyncio.shield(working)
     finally:
         await asyncio.wait({working})
+        if not working.cancelled():
+            # Whoever has left does not ask, and asyncio would log a failure as lost.
+            working.exception()
 
 
 class OneAtATime:

@@ -9,7 +9,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from cosykit.errors import InputError, UnsupportedMediaError
+from cosykit.errors import InputError, UnsupportedMediaError, quoted
 from cosykit.server.operations import bounded_body, field_error
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -73,7 +73,7 @@ async def _parsed(
         ).parse()
     if kind or [part async for part in body if part]:
         raise UnsupportedMediaError(
-            f"the body has the content type {kind[:64]!r}"
+            f"the body has the content type {quoted(kind)}"
             if kind
             else "no content type",
             hint=f"Send a form: {' or '.join(FORM_TYPES)}",

@@ -25,6 +25,7 @@ from cosykit.errors import (
     InputError,
     TooLargeError,
     UnsupportedMediaError,
+    quoted,
 )
 from cosykit.server.admission import Client
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
@@ -183,7 +184,7 @@ async def read_body(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaError(
-            f"the body has the content type {kind[:64]!r}"
+            f"the body has the content type {quoted(kind)}"
             if kind
             else "no content type",
             hint="Send JSON with the header 'Content-Type: application/json'",

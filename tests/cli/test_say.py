@@ -278,3 +278,10 @@ def test_special_file_is_written_in_place(start: Start, tone: Path) -> None:
     assert process.stdout
     assert length_s(process.stdout.read()) == pytest.approx(5 * LETTER_S)
     assert process.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize("option", ["--model", "--voice", "--format", "--language"])
+def test_overlong_name_is_not_echoed_whole(run: Run, tone: Path, option: str) -> None:
+    outcome = run("say", "Hello.", option, "x" * 3000)
+    assert outcome.code == 2
+    assert len(outcome.err) < 500

@@ -311,6 +311,20 @@ def test_voice_that_cannot_be_added_is_refused(
     assert answer.json()["error"]["param"] == param
 
 
+def test_overlong_name_is_not_echoed_whole(client: httpx.Client) -> None:
+    long = "x" * 3000
+    voices = "/v1/audio/voices"
+    for answer in (
+        client.delete(f"{voices}/{long}"),
+        client.get(voices, params={"model": long}),
+        client.get(f"/v1/models/{long}"),
+        client.post(voices, params={"model": long}, json={"name": "a", "audio": "a"}),
+    ):
+        assert answer.status_code in (400, 404)
+        assert "xxx" in answer.text
+        assert len(answer.text) < 500
+
+
 def test_voice_that_came_with_the_model_stays(client: httpx.Client) -> None:
     answer = client.delete(f"{VOICES}/zh_female")
     assert answer.status_code == 400

@@ -146,12 +146,19 @@ class Preparing:
         """Bound the speech of a piece by what fits into a slot.
 
         Raises:
-            InputError: The prompt leaves too little room.
+            InputError: There is too little room.
         """
         text = int(piece.tokens.size)
         room = self._facts.positions - prompt.steps(text)
-        if self._forced_tokens is not None:
-            return LengthLimits(self._forced_tokens, self._forced_tokens)
+        forced = self._forced_tokens
+        if forced is not None:
+            if forced > room:
+                raise InputError(
+                    f"{forced} speech tokens do not fit behind the text",
+                    hint=f"Ask for {max(room, 0)} or fewer",
+                    param="tokens",
+                )
+            return LengthLimits(forced, forced)
         limits = limits_of(text)
         if room < _LEAST_ROOM_PER_TEXT_TOKEN * text:
             raise InputError(

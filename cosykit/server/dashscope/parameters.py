@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, Field, model_validator
 
 from cosykit.audio.formats import FORMATS, SAMPLE_RATES, AudioFormat, rate_for
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 from cosykit.server.admission import Client
 from cosykit.server.operations import STRICT, Name
 from cosykit.server.speech import Output
@@ -129,7 +129,7 @@ class Parameters(BaseModel):
             if hint == language:
                 return language
         raise InputError(
-            f"the language {hint[:16]!r} cannot be spoken",
+            f"the language {quoted(hint)} cannot be spoken",
             hint=f"Choose one of {', '.join(_LANGUAGES)}",
             param="language_hints",
         )

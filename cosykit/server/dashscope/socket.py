@@ -7,7 +7,7 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from websockets.frames import CloseCode
 
-from cosykit.errors import CosykitError, InputError, SilenceError
+from cosykit.errors import CosykitError, InputError, SilenceError, quoted
 from cosykit.server.admission import Client
 from cosykit.server.dashscope.failures import FailedAnswer
 from cosykit.server.dashscope.messages import (
@@ -198,7 +198,7 @@ class Conversation:
     def _task_of(self, task_id: str) -> SpeechTask:
         if self._task is None or self._task.task_id != task_id:
             raise InputError(
-                f"there is no task {task_id[:64]!r} under way",
+                f"there is no task {quoted(task_id)} under way",
                 hint="Begin it with run-task",
                 param="task_id",
             )

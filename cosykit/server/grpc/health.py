@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from grpc_health.v1 import health_pb2 as messages
 
-from cosykit.errors import NotFoundError
+from cosykit.errors import NotFoundError, quoted
 from cosykit.server.configured import State
 from cosykit.server.grpc.call import Call, Method
 from cosykit.server.service import SpeechService
@@ -45,7 +45,7 @@ class Health:
         request = await call.read_first(messages.HealthCheckRequest)
         if request.service not in self._names:
             raise NotFoundError(
-                f"there is no service {request.service[:64]!r}",
+                f"there is no service {quoted(request.service)}",
                 hint="Leave the name out to ask about the whole server",
             )
         await call.write(_Status(status=self._status()))

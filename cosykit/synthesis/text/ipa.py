@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 _LETTERS = (
     "abcdefhijklmnopqrstuvwxyzæçðøœŋɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝβθχ"
@@ -32,7 +32,7 @@ def parse_ipa(text: str) -> str:
     if unknown or not any(char in _LETTERS for char in plain):
         what = f"{unknown!r} is no symbol of it" if unknown else "it has no letter"
         raise InputError(
-            f"{text!r} is not IPA: {what}",
+            f"{quoted(text)} is not IPA: {what}",
             hint="Write sounds such as kˈOzi; a capital is a diphthong",
             param="pronunciations",
         )

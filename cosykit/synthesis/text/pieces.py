@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 from cosykit.seams import TextFrontend
 from cosykit.synthesis.text.balance import Stretch, balanced
 from cosykit.synthesis.text.frontend import nothing_to_speak
@@ -183,7 +183,7 @@ def _check_written(pronunciations: Mapping[str, str]) -> None:
     for word, reading in pronunciations.items():
         if reading.strip().startswith("/"):
             raise InputError(
-                f"the model reads letters, not the phonemes of {word!r}",
+                f"the model reads letters, not the phonemes of {quoted(word)}",
                 hint="Write pinyin, or other text to speak instead",
                 param="pronunciations",
             )

@@ -13,7 +13,7 @@ unless it has a capital after its first letter: `SQL` and `iPhone` match as writ
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cosykit.errors import ConfigError, InputError
+from cosykit.errors import ConfigError, InputError, quoted
 from cosykit.synthesis.text.clean import plain_characters
 from cosykit.synthesis.text.ipa import parse_ipa
 from cosykit.synthesis.text.mandarin.pinyin import Syllable, parse_reading
@@ -115,7 +115,7 @@ class Pronunciations:
             return self._hold_as(Span(word, "zh", pinyin))
         spoken = plain_characters(value)
         if not is_speakable(spoken):
-            raise _unusable(key, f"{value!r} has nothing to speak")
+            raise _unusable(key, f"{quoted(value)} has nothing to speak")
         return " ".join(spoken.split())
 
     def _hold_as(self, span: Span) -> str:
@@ -149,9 +149,9 @@ def _pinyin(key: str, word: str, value: str) -> str | None:
     if not has_tones and not _fits(syllables, word):
         return None
     if not has_tones:
-        raise _unusable(key, f"{value!r} has no tones")
+        raise _unusable(key, f"{quoted(value)} has no tones")
     if not _fits(syllables, word):
-        raise _unusable(key, f"{value!r} has not one syllable a character")
+        raise _unusable(key, f"{quoted(value)} has not one syllable a character")
     return " ".join(map(str, syllables))
 
 
@@ -181,7 +181,7 @@ def _is_whole_word(text: str, start: int, end: int) -> bool:
 
 def _unusable(key: str, reason: str) -> ConfigError:
     return ConfigError(
-        f"text.pronunciations: the reading of {key!r} cannot be used: {reason}",
+        f"text.pronunciations: the reading of {quoted(key)} cannot be used: {reason}",
         hint="Write pinyin with tones 1 to 5 (chong2 qing4) for Chinese, one syllable "
         "a character, IPA between slashes (/kˈOzi/), or other text to speak instead",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from cosykit.errors import NotFoundError
+from cosykit.errors import NotFoundError, quoted
 from cosykit.synthesis.voice.hosted_names import hosted_gender
 from cosykit.synthesis.voice.official_names import official_gender
 from cosykit.synthesis.voice.openai_names import openai_gender
@@ -65,7 +65,7 @@ def _unknown_voice(voices: Sequence[Voice], name: str) -> NotFoundError:
     near = get_close_matches(name.casefold(), known, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
     return NotFoundError(
-        f"unknown voice {name[:64]!r}",
+        f"unknown voice {quoted(name)}",
         hint=f"{hint}Known: {', '.join(known)}",
         param="voice",
     )

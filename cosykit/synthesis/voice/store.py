@@ -11,7 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosykit.errors import InputError, ModelLoadError, NotFoundError, ResourceError
+from cosykit.errors import (
+    InputError,
+    ModelLoadError,
+    NotFoundError,
+    ResourceError,
+    quoted,
+)
 from cosykit.hub.atomic import sync, translate_os_error
 from cosykit.hub.bundle import MANIFEST, Bundle
 from cosykit.hub.lock import install_lock
@@ -221,7 +227,7 @@ class VoiceStore:
 
 def _unknown(voice_id: str) -> NotFoundError:
     return NotFoundError(
-        f"there is no voice {voice_id[:64]!r}",
+        f"there is no voice {quoted(voice_id)}",
         hint="Run `cosykit voices` to see those that are there",
         param="voice",
     )

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 NEUTRAL = 5
 
@@ -159,7 +159,7 @@ def _untoned(letters: str) -> tuple[str, int] | None:
 
 def _not_pinyin(text: str, part: str) -> InputError:
     return InputError(
-        f"{text!r} is not pinyin: no syllable {part!r}",
+        f"{quoted(text)} is not pinyin: no syllable {quoted(part)}",
         hint="Write each syllable with its tone, such as 'chong2 qing4' or 'nü3 ér'",
         param="pronunciations",
     )
