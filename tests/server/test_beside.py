@@ -1,12 +1,13 @@
 """Long work takes turns beside the event loop."""
 
 import asyncio
+import gc
 import threading
 
 import pytest
 
 from cosykit.errors import BusyError, DeadlineError
-from cosykit.server.beside import OneAtATime
+from cosykit.server.beside import OneAtATime, in_thread
 from tests.synthesis.counting_engine import PATIENCE_S
 
 
@@ -69,3 +70,28 @@ def test_turn_of_one_who_leaves_lasts_until_the_work_has_ended() -> None:
             await running
 
     asyncio.run(act())
+
+
+def test_failure_after_its_caller_has_left_is_not_logged_as_lost() -> None:
+    begun, gate = threading.Event(), threading.Event()
+    lost: list[object] = []
+
+    def fail() -> None:
+        begun.set()
+        assert gate.wait(PATIENCE_S)
+        raise BusyError("nobody hears this")
+
+    async def act() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, told: lost.append(told["message"]))
+        working = asyncio.create_task(in_thread(fail))
+        assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+        working.cancel()
+        gate.set()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        del working
+        gc.collect()
+
+    asyncio.run(act())
+    assert not lost
