@@ -150,3 +150,9 @@ def test_same_recording_is_measured_once(settings: Settings) -> None:
 def test_forced_tokens_bound_both_ends(settings: Settings) -> None:
     line = preparing(settings, forced=200).speech(SpeechRequest(TEXT)).lines[0]
     assert (line.limits.fewest, line.limits.most) == (200, 200)
+
+
+def test_forced_tokens_must_fit(settings: Settings) -> None:
+    with pytest.raises(InputError, match="100000 speech tokens do not fit") as raised:
+        preparing(settings, forced=100_000).speech(SpeechRequest(TEXT))
+    assert "or fewer" in (raised.value.hint or "")
