@@ -75,7 +75,8 @@ def _instead_of_tag(tag: re.Match[str]) -> str:
 
 
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-_QUOTE = re.compile(r"[> \t]*>[ \t]?")
+# Before a number it means greater than.
+_QUOTE = re.compile(r"[> \t]*>(?!\d)[ \t]?")
 _BULLET = re.compile(r"[ \t]*[-*+•‣◦▪●○■□◆◇]\s+(?:\[[ xX]\]\s+)?")
 _NUMBERED = re.compile(rf"[ \t]*(\d{{1,3}})(?:[.)][ \t]+(?=\S)|\.(?=[{CJK}]))")
 _FIRST_LETTER = re.compile(f"([{CJK}])|[A-Za-z]")

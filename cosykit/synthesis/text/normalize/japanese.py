@@ -57,6 +57,10 @@ _SIGNS: tuple[Rule, ...] = (
     rule(rf"(?<=[{_TERM}]) ?÷ ?(?=[{_TERM}])", mark_word("ワル")),
     rule(rf"(?<=[{_TERM}]) ?\+ ?(?=[{_TERM}])", mark_word("プラス")),
     rule(rf"(?<=[{_TERM}]) ?- ?(?=[{_TERM}]+ ?=)", mark_word("マイナス")),
+    rule(r" ?(?:[≥≧]|>=) ?", mark_word("ダイナリイコール")),
+    rule(r" ?(?:[≤≦]|<=) ?", mark_word("ショウナリイコール")),
+    rule(r" ?(?<![-=])> ?(?=[\d-])", mark_word("ダイナリ")),
+    rule(r" ?< ?(?=[\d-])", mark_word("ショウナリ")),
     rule(rf" ?= ?(?=[{_TERM}-])", mark_word("イコール")),
 )
 _SIGN_NAMES = str.maketrans(

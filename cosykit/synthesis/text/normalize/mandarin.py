@@ -71,14 +71,17 @@ _PREPARED: tuple[Rule, ...] = (
     rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", "乘"),
 )
 
+# What begins a number, be it read already, as quantities are, or not.
+_VALUE = r"[\d零一两二三四五六七八九十百负正约√]"
+
 _SIGNS: tuple[Rule, ...] = (
     rule(r"\b([CF])#(?!\w)", r"\1 sharp"),
     rule(r"(?<=[A-Za-z])\+\+", "加加"),
     rule(r"\^2(?!\d)", "的平方"),
     rule(r"\^3(?!\d)", "的立方"),
     rule(r"\^\(?(负?[A-Za-z\d]{1,16})\)?", r"的\1次方"),
-    rule(r" ?= ?(?=[\w(√-])", "等于"),
-    rule(r"(?<=[\w)%万亿])\+(?!\w)| ?\+ ?(?=[\w(])", "加"),
+    rule(rf" ?= ?(?=[\w(-]|{_VALUE})", "等于"),
+    rule(rf"(?<=[\w)%万亿])\+(?!\w)| ?\+ ?(?=[\w(]|{_VALUE})", "加"),
     rule(r" ?÷ ?", "除以"),
     rule(r"(?<=\w) ?× ?(?=\w)", "乘"),
     rule(r" ?≥ ?", "大于等于"),
@@ -86,9 +89,9 @@ _SIGNS: tuple[Rule, ...] = (
     rule(r" ?≠ ?", "不等于"),
     rule(r" ?[≈≒] ?", "约等于"),
     rule(r" ?± ?", "正负"),
-    rule(r"√ ?", "根号"),
-    rule(r"(?<=[\w)]) ?> ?(?=[\w(-])", "大于"),
-    rule(r"(?<=[\w)]) ?< ?(?=[\w(-])", "小于"),
+    rule(rf"√ ?(?=[A-Za-z(]|{_VALUE})", "根号"),
+    rule(rf"(?<=[\w)]) ?> ?(?=[\w(-])| ?(?<![-=])> ?(?={_VALUE})", "大于"),
+    rule(rf"(?<=[\w)]) ?< ?(?=[\w(-])| ?< ?(?={_VALUE})", "小于"),
     rule(r"(?<=[A-Za-z]) ?& ?(?=[A-Za-z])", " and "),
     rule(r"@(?=\S)", "艾特"),
 )

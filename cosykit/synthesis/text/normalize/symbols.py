@@ -21,7 +21,7 @@ _SLASH = re.compile(
     f"(?<=[{_LETTER}]) ?/ ?(?=[{CJK}])|(?<=[{CJK}]) ?/ ?(?=[{_LETTER}])"
 )
 _PAUSE = re.compile(
-    f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~]) ?| - )(?=[{_LETTER}“(（])"
+    f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~>]) ?| - )(?=[{_LETTER}“(（])"
 )
 _UNSPOKEN = re.compile(f"[^{_LETTER}\\s，。！？；：、“”（）—…,.!?;:\"()'-]+")
 _LOOSE = re.compile(f"(?<![{LATIN}])['-]|['-](?![{LATIN}])")
