@@ -4,9 +4,11 @@ import re
 
 from cosykit.synthesis.text.normalize.calendar import is_date, is_recent_year
 from cosykit.synthesis.text.normalize.mandarin_numbers import cardinal, counted, spell
-from cosykit.synthesis.text.normalize.rules import Rule, rule
+from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
 
+PARTS_OF_DAY = one_of("凌晨 早上 早晨 上午 中午 下午 傍晚 晚上 夜里 次日 第二天")
 _DASH = r" ?[-~—至到] ?"
+_YEAR_MONTH = r"((?:19|20)\d\d)[./](1[0-2]|0?[1-9])"
 _CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?"
 # A round number of years between such words is a span of time, not a year.
 _SPAN_BEFORE = re.compile(r"(?:近|约|有|过|经|达|历时|距今|已|整整)\Z")
@@ -39,6 +41,34 @@ def _years(match: re.Match[str]) -> str:
     if not (unit or are_years):
         return match.group()
     return f"{spell(first)}到{spell(last)}{unit or ''}"
+
+
+def _months(match: re.Match[str]) -> str:
+    first, first_month, last, last_month = match.groups()
+    return f"{_month(first, first_month)}到{_month(last, last_month)}"
+
+
+def _month(year: str, month: str) -> str:
+    return f"{spell(year)}年{_plain(month)}月"
+
+
+def _day(month: str, day: str) -> str:
+    return f"{_plain(month)}月{_plain(day)}日"
+
+
+def _days(match: re.Match[str]) -> str:
+    """Read 5/1-5/7 as days, and leave 1/3-1/2, which rises as fractions do."""
+    month, day, last_month, last_day = map(int, match.groups())
+    are_dates = is_date(match[1], match[2]) and is_date(match[3], match[4])
+    rises = (month, day) < (last_month, last_day) or month > last_month + 9
+    are_fractions = (
+        month < day <= 10
+        and last_month < last_day <= 10
+        and month * last_day < last_month * day
+    )
+    if are_fractions or not (are_dates and rises):
+        return match.group()
+    return f"{_day(match[1], match[2])}到{_day(match[3], match[4])}"
 
 
 def _year(match: re.Match[str]) -> str:
@@ -94,6 +124,10 @@ def _padded(digits: str) -> str:
 
 DATES: tuple[Rule, ...] = (
     rule(
+        r"(?<!\d)(\d{4}([-/.])\d{1,2}\2\d{1,2}) ?[-~—] ?(?=\d{4}\2\d{1,2}\2\d{1,2})",
+        r"\1到",
+    ),
+    rule(
         r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])"
         r"日?(?:T(?=\d)| (?=\d+:))?",
         _year_month_day,
@@ -103,19 +137,25 @@ DATES: tuple[Rule, ...] = (
         rf"(?<![\d.])([12]\d{{3}})年?{_DASH}([12]\d{{3}})(?!\d|\.\d|[元万亿])(年)?",
         _years,
     ),
-    # Zeros tell a date from a fraction.
+    rule(r"(?<=[年月日号]) ?[-~—] ?(?=\d{1,4}[年月日号])", "到"),
     rule(
-        r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
-        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
-    ),
-    rule(
-        r"(?<![\d.])((?:19|20)\d\d)[-/](0[1-9]|1[0-2])(?![\d/-]|月)",
-        lambda match: f"{spell(match.group(1))}年{_plain(match.group(2))}月",
+        rf"(?<![\w/.])(\d{{1,2}})/(\d{{1,2}}){_DASH}(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d)",
+        _days,
     ),
     # Zeros tell a date from a fraction.
     rule(
         r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
-        lambda match: f"{_plain(match[1])}月{_plain(match[2])}日",
+        lambda match: _day(match[1], match[2]),
+    ),
+    rule(rf"(?<![\d.]){_YEAR_MONTH}{_DASH}{_YEAR_MONTH}(?![\d.]|[元万亿%])", _months),
+    rule(
+        r"(?<![\d.])((?:19|20)\d\d)/(1[0-2]|0?[1-9])(?![\d/-]|月)",
+        lambda match: _month(match[1], match[2]),
+    ),
+    rule(
+        r"(?<![\d.])((?:19|20)\d\d)(?:-(?=0[1-9]|1[0-2])|\.(?=0[1-9]))(\d\d)"
+        r"(?![\d./-]|[月元块倍万亿%])",
+        lambda match: _month(match[1], match[2]),
     ),
     rule(r"(?<!\d)(\d{4}|\d{2})(?=年代)", _decade),
     rule(r"(?<!\d)(\d{4})年", _year),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from cosykit.synthesis.text.normalize.calendar import is_recent_year
+from cosykit.synthesis.text.normalize.mandarin_dates import PARTS_OF_DAY
 from cosykit.synthesis.text.normalize.mandarin_numbers import (
     cardinal,
     counted,
@@ -20,6 +21,7 @@ from cosykit.synthesis.text.normalize.rules import (
     rule,
 )
 from cosykit.synthesis.text.normalize.units import CURRENCIES, UNITS
+from cosykit.synthesis.text.scripts import HAN
 
 _MEASURES = one_of(
     "小时 分钟 公里 千米 厘米 毫米 微米 千克 公斤 毫升 毫克 平方 立方 英里 英尺 英寸"
@@ -97,11 +99,12 @@ def _fraction(match: re.Match[str]) -> str:
 
 
 def _connector(match: re.Match[str]) -> str:
-    first, unit, last = match.groups()
-    are_whole = first.isdecimal() and last.isdecimal()
+    first, unit, dash, last = match.groups()
+    is_negative = match.string[: match.start()].endswith("-")
+    are_whole = first.isdecimal() and last.isdecimal() and not is_negative
     falls = are_whole and not unit and int(first) > int(last)
     # People write ranges upwards; 3-1 is a score.
-    return f"{first}{unit}{'比' if falls else '到'}"
+    return f"{first}{unit}{'比' if falls and dash != '~' else '到'}"
 
 
 def _measured(match: re.Match[str]) -> str:
@@ -136,11 +139,29 @@ RANGES: tuple[Rule, ...] = (
     rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}} ?=)", "减"),
     rule(
         rf"(?<![\w.])({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
-        rf" ?(?<!\^)[-~—] ?(?=([¥$€£+-]?{NUMBER}))",
+        rf" ?(?<!\^)([-~—]) ?(?=([¥$€£+-]?{NUMBER}))",
         _connector,
     ),
+    # 3楼-5楼, 第1章~第3章, 周一-周五
     rule(
-        r"(?<![A-Za-z\d)）\]-])-(?=[\d.]{1,8}(?:°C)?(?:到[-+]?[\d.]{1,8})? ?°C)", "零下"
+        rf"{NUMBER_START}({NUMBER})([{HAN}]{{1,3}}) ?[-~—] ?(?=第?{NUMBER}\2)",
+        r"\1\2到",
+    ),
+    rule(
+        r"(周|星期|礼拜)([一二三四五六日天末]) ?[-~—] ?(?=\1?[一二三四五六日天末])",
+        r"\1\2到",
+    ),
+    rule(
+        r"(?<=[点分半刻时]) ?[-~—] ?"
+        rf"(?=(?:{PARTS_OF_DAY})?(?:\d|[零一二两三四五六七八九十]){{1,3}}[点时:])",
+        "到",
+    ),
+    # 零下五到三 would both be below zero.
+    rule(rf"(?<![\w)）\]-])(-{NUMBER}到)(?=[1-9][\d.]{{0,7}} ?°C)", r"\1零上"),
+    rule(
+        r"(?<![A-Za-z\d)）\]-])-"
+        r"(?=[\d.]{1,8}(?:°C)?(?:到(?:[-+]|零上)?[\d.]{1,8})? ?°C)",
+        "零下",
     ),
     rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
     rule(r"(?<![\w)）\]+])\+(?=[\d.$¥€£])", "正"),
