@@ -22,7 +22,8 @@ _PHONE_START = r"(?<![\w.-])"
 _CODE_WORDS = one_of(
     "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
     " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
-    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客"
+    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客 端口"
+    " 電話 手機 熱線 傳真 帳號 密碼 驗證碼 編號 訂單 房間 代碼"
 )
 # After a number of three digits or more that names a thing.
 _NAMED = one_of(
@@ -31,13 +32,12 @@ _NAMED = one_of(
 )
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
-_EMERGENCY = r"(1(?:10|19|20|22|14))(?=报警|急救|火警|热线|电话|查询)"
+_EMERGENCY = "(1(?:10|19|20|22|14))"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
 
 
 def _phone(match: re.Match[str]) -> str:
-    digits = filter(None, re.split(r"\D+", match.group()))
-    groups = [spell_phone(group) for group in digits]
+    groups = map(spell_phone, re.findall(r"转?\d+", match.group()))
     plus = "加" if match.group().startswith("+") else ""
     return plus + "，".join(groups)
 
@@ -49,7 +49,8 @@ def _grouped_mobile(match: re.Match[str]) -> str:
 
 
 def _named_code(match: re.Match[str]) -> str:
-    return match.group(1) + spell_phone(match.group(2))
+    code = re.sub(r"(?<=\d)[- ](?=\d)", "，", match.group(2))
+    return match.group(1) + spell_phone(code)
 
 
 def _chain(match: re.Match[str]) -> str:
@@ -64,6 +65,11 @@ def dotted(text: str) -> str:
     return "点".join(
         cardinal(group) if len(group) < 3 else spell(group) for group in text.split(".")
     )
+
+
+def _dotted_with_port(match: re.Match[str]) -> str:
+    address, port = match.groups()
+    return dotted(address) + (f"冒号{spell(port)}" if port else "")
 
 
 def model_digits(digits: str) -> str:
@@ -96,6 +102,10 @@ def _model(match: re.Match[str]) -> str:
 CODES: tuple[Rule, ...] = (
     rule(rf"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{{1,6}}){NUMBER_END}", r"\1号"),
     rule(
+        rf"{_PHONE_START}\d{{4}}(?:[- ]\d{{4}}){{2,}}(?:[- ]\d{{1,4}})?(?![-\d])",
+        _phone,
+    ),
+    rule(
         rf"{_PHONE_START}(?:(\+86|0086|86(?=[- ]))[- ]?)?"
         r"(1[3-9]\d)[- ]?(\d{4})[- ]?(\d{4})(?!\d)",
         _grouped_mobile,
@@ -110,21 +120,31 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
     rule(
-        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}})(?![%{_COUNTED}]){NUMBER_END}",
+        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}}(?:[- ]\d{{3,4}}){{0,3}})"
+        rf"(?![%{_COUNTED}]){NUMBER_END}",
         _named_code,
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
-    rule(rf"(?<![\d.])(){_EMERGENCY}", _named_code),
+    rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
+    rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}])", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
     rule(
         r"(?:(?<=[歼轰])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))-(?=\d)", ""
     ),
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),
+    rule(r"(?<=[图表式])(\d{1,3})-(\d{1,3})(?![-\d])", r"\1杠\2"),
+    rule(r"(?<!\d)(\d{1,4})#(?=[楼栋座门机炉线井泵仓库])", r"\1号"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
-        r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
-        lambda match: dotted(match.group()),
+        r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])",
+        _dotted_with_port,
+    ),
+    # A date in one go, such as 20240501, unless something is counted.
+    rule(
+        r"(?<![\w.,-])((?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
+        rf"(?![-\w.,%次{_COUNTED}])",
+        lambda match: spell(match[1]),
     ),
 )
 """Rules for telephone numbers, versions and numbers that are spelt."""
