@@ -31,9 +31,11 @@ _MEASURES = one_of(
     " 座 栋 间 层 扇 面 根 支 枝 枚 门 架 艘 场 顿 趟 遍 回 番 下 口 笔 项 份 封 则"
     " 道 滴 股 阵 节 步 桌 室 厅 度 万 亿 千 百 代 队 国 手 边 侧 地 者 季 亩 顷 尺"
     " 寸 丈 撮 串 捆 束 堆 帧"
+    " 小時 分鐘 公釐 英哩 英呎 英吋 禮拜 週 個 條 隻 塊 種 張 臺 輛 歲 頭"
+    " 雙 對 組 頁 間 層 門 場 頓 趟 筆 項 則 陣 節 億 萬 國 邊 側 畝 頃 捲 隊 幀"
 )
 # 2年 is 两年 and 2分 两分, but 2年级 is 二年级 and 2分之1 二分之一.
-_MEASURE = rf"(?:{_MEASURES}|年(?![级代])|点(?!\d)|分(?!之)|卷)"
+_MEASURE = rf"(?:{_MEASURES}|年(?![级級代])|[点點](?!\d)|分(?!之)|卷)"
 _NOT_ORDINAL = r"(?<![\d.第初])"
 
 _SCALES: Mapping[str, int] = {
@@ -214,6 +216,11 @@ QUANTITIES: tuple[Rule, ...] = (
         rf"(?:到({NUMBER}))? ?{_UNIT}"
         "(?!(?<=g)(?:网|手机|信号|基站))",
         _measured,
+    ),
+    # 1米75 is the height of somebody.
+    rule(
+        rf"(?<=[\d零一二两三四五六七八九十]米)(\d\d)(?![\d.]|{_UNIT}|{_MEASURE})",
+        lambda match: spell(match[1]),
     ),
     rule(r"(?<![\w.])(\d{1,6})(?:st|nd|rd|th)\b", r"第\1"),
 )

@@ -30,10 +30,10 @@ def _table(rows: str) -> Mapping[str, Unit]:
 
 
 UNITS = _table("""
-km | 公里 | kilometer
+km KM Km | 公里 | kilometer
 m | 米 | meter
 dm | 分米 | decimeter
-cm | 厘米 | centimeter
+cm CM | 厘米 | centimeter
 mm | 毫米 | millimeter
 μm um | 微米 | micrometer
 nm | 纳米 | nanometer
@@ -45,7 +45,7 @@ km^3 | 立方公里 | cubic kilometer
 m^3 | 立方米 | cubic meter
 cm^3 | 立方厘米 | cubic centimeter
 ha | 公顷 | hectare
-kg | 公斤 | kilogram
+kg KG Kg | 公斤 | kilogram
 g | 克 | gram
 mg | 毫克 | milligram
 μg ug | 微克 | microgram
