@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.convert.dimensions import Dimensions, read_dimensions
+from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
-from cosykit.runtime.session import Session, SessionSettings, open_session
-from tests.convert.recorded import FOLDER
+from cosykit.convert.models.language_model import LanguageModel
+from cosykit.runtime.session import Session
+from tests.convert.tiny import saved_and_opened, tiny_dimensions, tiny_language_model
 
 Feeds = Mapping[str, NDArray[Any]]
 Run = Callable[[Feeds], dict[str, NDArray[np.float32]]]
@@ -16,19 +17,19 @@ Run = Callable[[Feeds], dict[str, NDArray[np.float32]]]
 
 @pytest.fixture(scope="session")
 def dimensions() -> Dimensions:
-    return read_dimensions(FOLDER / "cosyvoice.yaml")
+    return tiny_dimensions()
+
+
+@pytest.fixture(scope="session")
+def model() -> LanguageModel:
+    return tiny_language_model()
 
 
 @pytest.fixture(scope="session")
 def session_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Graph], Session]:
     """Save a graph and load it."""
 
-    def open_graph(graph: Graph) -> Session:
-        path = tmp_path_factory.mktemp("graphs") / "graph.onnx"
-        graph.save(path)
-        return open_session(path, SessionSettings("cpu", threads=1))
-
-    return open_graph
+    return lambda graph: saved_and_opened(graph, tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture(scope="session")

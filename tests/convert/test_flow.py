@@ -6,34 +6,29 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.estimator import estimator_graph
 from cosykit.convert.models.flow import Flow as FlowWeights
 from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
-from cosykit.convert.module import load_weights
 from cosykit.runtime.session import Session
 from cosykit.synthesis.flow.euler import Conditions, follow, times
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream
 from tests.convert.following import ended
 from tests.convert.recorded import (
-    FOLDER,
     Recording,
     greatest_difference,
     recording,
 )
+from tests.convert.tiny import tiny_flow
 
 TOLERANCE = 1e-4
 CALLS = ("short", "prompt", "chunk0", "chunk1")
 
 
 @pytest.fixture(scope="module")
-def weights(dimensions: Dimensions) -> FlowWeights:
-    weights = FlowWeights(dimensions.flow)
-    load_weights(weights, read_checkpoint(FOLDER / "flow.pt"), "flow.pt")
-    return weights
+def weights() -> FlowWeights:
+    return tiny_flow()
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from cosykit.convert.dimensions import EstimatorDimensions
 from cosykit.convert.models.estimator import Estimator, estimator_graph
 from cosykit.convert.parity import signal_to_error_db
-from cosykit.runtime.session import Session, SessionSettings, open_session
+from cosykit.runtime.session import Session
 from cosykit.spec import Precision
 from cosykit.synthesis.flow.euler import Conditions, follow
 from tests.convert.following import ended
+from tests.convert.tiny import saved_and_opened
 
 SIZES = EstimatorDimensions(
     mels=80, channels=(256, 256), blocks=4, middle=12, heads=8, head_size=64
@@ -39,9 +40,7 @@ def estimator() -> Estimator:
 def opened(estimator: Estimator, precision: Precision, folder: Path) -> Session:
     """Save the graph, load it, and remove its files: they are large, and mapped."""
     graph = estimator_graph(estimator, SIZES.mels, ragged=False, precision=precision)
-    path = folder / "estimator.onnx"
-    graph.save(path)
-    session = open_session(path, SessionSettings("cpu", threads=2))
+    session = saved_and_opened(graph, folder, threads=2)
     for file in folder.iterdir():
         file.unlink()
     return session

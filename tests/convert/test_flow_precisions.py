@@ -5,16 +5,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.estimator import estimator_graph
 from cosykit.convert.models.flow import Flow, encoder_graph, length_regulator_graph
-from cosykit.convert.module import load_weights
 from cosykit.convert.parity import signal_to_error_db
 from cosykit.runtime.session import Session
 from cosykit.spec import Precision
-from tests.convert.recorded import FOLDER, recording
+from tests.convert.recorded import recording
+from tests.convert.tiny import tiny_flow
 
 Open = Callable[[Graph], Session]
 
@@ -22,10 +20,8 @@ LEAST_DB: dict[Precision, float] = {"fp16": 55, "int8": 30, "int4": 30}
 
 
 @pytest.fixture(scope="module")
-def flow(dimensions: Dimensions) -> Flow:
-    flow = Flow(dimensions.flow)
-    load_weights(flow, read_checkpoint(FOLDER / "flow.pt"), "flow.pt")
-    return flow
+def flow() -> Flow:
+    return tiny_flow()
 
 
 def steps(frames: int) -> dict[str, NDArray[Any]]:

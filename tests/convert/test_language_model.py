@@ -6,13 +6,11 @@ import pytest
 from numpy.typing import NDArray
 
 from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
 )
-from cosykit.convert.module import load_weights
 from tests.convert.conftest import Run
 from tests.convert.decoding import (
     Encode,
@@ -28,13 +26,6 @@ CAPACITY = 64
 TOLERANCE = 1e-4
 
 Array = NDArray[Any]
-
-
-@pytest.fixture(scope="module")
-def model(dimensions: Dimensions) -> LanguageModel:
-    model = LanguageModel(dimensions.lm)
-    load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
-    return model
 
 
 @pytest.fixture(scope="module")

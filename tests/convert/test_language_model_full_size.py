@@ -12,9 +12,10 @@ from cosykit.convert.dimensions import EncoderDimensions, LanguageModelDimension
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import LanguageModel
 from cosykit.convert.parity import signal_to_error_db
-from cosykit.runtime.session import Session, SessionSettings, open_session
+from cosykit.runtime.session import Session
 from cosykit.spec import Precision
 from tests.convert.decoding import Sequences, sequences_of
+from tests.convert.tiny import saved_and_opened
 
 SIZES = LanguageModelDimensions(
     text_vocabulary=8,
@@ -46,9 +47,7 @@ def session_of(tmp_path: Path) -> Callable[[Graph], Session]:
     """Save a graph, load it, and remove its files: they are large, and mapped."""
 
     def open_graph(graph: Graph) -> Session:
-        path = tmp_path / "graph.onnx"
-        graph.save(path)
-        session = open_session(path, SessionSettings("cpu", threads=2))
+        session = saved_and_opened(graph, tmp_path, threads=2)
         for file in tmp_path.iterdir():
             file.unlink()
         return session

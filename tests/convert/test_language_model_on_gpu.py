@@ -4,24 +4,14 @@ from collections import Counter
 
 import pytest
 
-from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import LanguageModel
-from cosykit.convert.module import load_weights
 from cosykit.runtime.session import Session
 from tests.convert.decoding import SessionOf, sequences_of
-from tests.convert.recorded import FOLDER, greatest_difference, recording
+from tests.convert.recorded import greatest_difference, recording
 from tests.runtime.pretended_gpu import PretendedGpu
 
 CAPACITY = 64
-
-
-@pytest.fixture(scope="module")
-def model(dimensions: Dimensions) -> LanguageModel:
-    model = LanguageModel(dimensions.lm)
-    load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
-    return model
 
 
 def test_sequences_on_a_gpu_are_those_on_the_processor(

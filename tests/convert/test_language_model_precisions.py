@@ -5,31 +5,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
 )
-from cosykit.convert.module import load_weights
 from cosykit.convert.parity import signal_to_error_db
 from cosykit.spec import Precision
 from tests.convert.conftest import Run
 from tests.convert.decoding import Sequences, SessionOf, encoder_of, sequences_of
-from tests.convert.recorded import FOLDER, recording
+from tests.convert.recorded import recording
 
 # Least signal to error of log-probabilities, in dB, where their mean is no signal.
 LEAST: dict[Precision, float] = {"fp32": 100, "fp16": 55, "int8": 32, "int4": 16}
 
 Array = NDArray[Any]
-
-
-@pytest.fixture(scope="module")
-def model(dimensions: Dimensions) -> LanguageModel:
-    model = LanguageModel(dimensions.lm)
-    load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
-    return model
 
 
 @pytest.fixture(scope="module", params=LEAST)

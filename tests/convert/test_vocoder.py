@@ -20,6 +20,7 @@ from cosykit.runtime.session import Session
 from cosykit.spec import Precision
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
 from tests.convert.recorded import FOLDER, greatest_difference, recording
+from tests.convert.tiny import tiny_vocoder
 
 Array = NDArray[np.float32]
 
@@ -30,11 +31,8 @@ NO_CONTEXT = {"before": np.array([0]), "after": np.array([0])}
 
 
 @pytest.fixture(scope="module")
-def weights(dimensions: Dimensions) -> Vocoder:
-    weights = Vocoder(dimensions.vocoder)
-    checkpoint = vocoder_weights(read_checkpoint(FOLDER / "hift.pt"))
-    load_weights(weights, checkpoint, "hift.pt")
-    return weights
+def weights() -> Vocoder:
+    return tiny_vocoder()
 
 
 @pytest.fixture(scope="module")

@@ -1,50 +1,35 @@
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 
-from cosykit.convert.checkpoint import read_checkpoint
-from cosykit.convert.dimensions import Dimensions, read_dimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.estimator import estimator_graph
-from cosykit.convert.models.flow import Flow as FlowWeights
 from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
 from cosykit.convert.models.source import pitch_graph, source_graph
-from cosykit.convert.models.vocoder import (
-    Vocoder,
-    vocoder_graph,
-    vocoder_weights,
-)
-from cosykit.convert.module import load_weights
-from cosykit.runtime.session import Session, SessionSettings, open_session
+from cosykit.convert.models.vocoder import vocoder_graph
+from cosykit.runtime.session import Session
 from cosykit.synthesis.flow.model import Flow
 from cosykit.synthesis.vocoder.graphs import HiftGraphs
-from tests.convert.recorded import FOLDER
+from tests.convert.tiny import (
+    saved_and_opened,
+    tiny_dimensions,
+    tiny_flow,
+    tiny_vocoder,
+)
 
 Open = Callable[[Graph], Session]
 
 
 @pytest.fixture(scope="session")
-def dimensions() -> Dimensions:
-    return read_dimensions(FOLDER / "cosyvoice.yaml")
-
-
-@pytest.fixture(scope="session")
 def session_of(tmp_path_factory: pytest.TempPathFactory) -> Open:
-    def open_graph(graph: Graph) -> Session:
-        path: Path = tmp_path_factory.mktemp("graphs") / "graph.onnx"
-        graph.save(path)
-        return open_session(path, SessionSettings("cpu", threads=1))
-
-    return open_graph
+    return lambda graph: saved_and_opened(graph, tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture(scope="session")
-def flow_sessions(dimensions: Dimensions, session_of: Open) -> Sequence[Session]:
+def flow_sessions(session_of: Open) -> Sequence[Session]:
     """The graphs of the tiny model's flow, in the order in which `Flow` takes them."""
-    weights = FlowWeights(dimensions.flow)
-    load_weights(weights, read_checkpoint(FOLDER / "flow.pt"), "flow.pt")
-    estimator, mels = weights.decoder.estimator, dimensions.flow.mels
+    weights = tiny_flow()
+    estimator, mels = weights.decoder.estimator, tiny_dimensions().flow.mels
     return [
         session_of(encoder_graph(weights)),
         session_of(length_regulator_graph(weights)),
@@ -59,11 +44,9 @@ def flow(flow_sessions: Sequence[Session]) -> Flow:
 
 
 @pytest.fixture(scope="session")
-def hift_sessions(dimensions: Dimensions, session_of: Open) -> Sequence[Session]:
+def hift_sessions(session_of: Open) -> Sequence[Session]:
     """The graphs of the tiny model's vocoder, as `HiftGraphs` takes them."""
-    weights = Vocoder(dimensions.vocoder)
-    checkpoint = vocoder_weights(read_checkpoint(FOLDER / "hift.pt"))
-    load_weights(weights, checkpoint, "hift.pt")
+    weights = tiny_vocoder()
     graphs = (
         pitch_graph(weights.f0_predictor),
         source_graph(weights.m_source),
