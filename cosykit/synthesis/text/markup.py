@@ -78,7 +78,7 @@ _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 # Before a number it means greater than.
 _QUOTE = re.compile(r"[> \t]*>(?!\d)[ \t]?")
 _BULLET = re.compile(r"[ \t]*[-*+•‣◦▪●○■□◆◇]\s+(?:\[[ xX]\]\s+)?")
-_NUMBERED = re.compile(rf"[ \t]*(\d{{1,3}})(?:[.)][ \t]+(?=\S)|\.(?=[{CJK}]))")
+_NUMBERED = re.compile(rf"[ \t]*(\d{{1,3}})(?:[.)][ \t]+(?=\S)|[.．](?=[{CJK}]))")
 _FIRST_LETTER = re.compile(f"([{CJK}])|[A-Za-z]")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _LINK_TARGET = re.compile(r" {0,3}\[[^\[\]]{1,99}\]:[ \t]*(?:<|https?:|/|#|\./)\S*$")

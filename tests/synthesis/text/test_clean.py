@@ -37,6 +37,7 @@ from cosykit.synthesis.text.clean import clean
         ("3.5 is a number", "3.5 is a number"),
         ("> 引用\n>> 更深", "引用\n更深"),
         ("> - 列表", "列表"),
+        ("1．概述", "1、概述"),
         (">50人\n> 5人", ">50人\n5人"),
         ("a\n\n---\n\nb", "a\n\n\n\nb"),
         ("| 姓名 | 年龄 |\n|------|-----:|\n| 张三 | 20 |", "姓名，年龄\n\n张三，20"),

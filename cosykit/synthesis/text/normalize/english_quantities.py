@@ -13,6 +13,7 @@ from cosykit.synthesis.text.normalize.english_numbers import (
 from cosykit.synthesis.text.normalize.rules import (
     NUMBER,
     NUMBER_START,
+    SHORT_WORD_BEFORE_NUMBER,
     Rule,
     one_of,
     rule,
@@ -211,8 +212,9 @@ QUANTITIES: tuple[Rule, ...] = (
 
 COUNTS: tuple[Rule, ...] = (
     rule(r"(?<!\w)#(\d{1,6})(?![\d.]\d)", r"number \1"),
+    rule(SHORT_WORD_BEFORE_NUMBER, r"\1 "),
     rule(rf"{NUMBER_START}\d+\.\d+", lambda match: number(match.group())),
-    rule(r"(?<![\d.])\.\d+", lambda match: number(match.group())),
+    rule(r"(?<![\w.])\.\d+", lambda match: number(match.group())),
     rule(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])", " "),
     rule(r"\d+", _integer),
 )

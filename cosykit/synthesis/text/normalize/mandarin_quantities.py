@@ -16,6 +16,7 @@ from cosykit.synthesis.text.normalize.rules import (
     NUMBER,
     NUMBER_END,
     NUMBER_START,
+    SHORT_WORD_BEFORE_NUMBER,
     Rule,
     one_of,
     rule,
@@ -138,6 +139,8 @@ def _ratio(match: re.Match[str]) -> str:
 
 
 RANGES: tuple[Rule, ...] = (
+    rule(r"([¥$€£]) ?-(?=\d)", r"-\1"),
+    rule(r"(?<=满)(\d{1,6})-(?=\d)", r"\1减"),
     rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}} ?=)", "减"),
     rule(
         rf"(?<![\w.])({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
@@ -206,7 +209,6 @@ QUANTITIES: tuple[Rule, ...] = (
     rule(rf"{NUMBER_START}({NUMBER})(?:[%‰‱]?到(负?)({NUMBER}))? ?([%‰‱])", _percent),
     rule(r"\b24/7\b", "七乘二十四小时"),
     rule(r"(?<![\w./])(?:(\d{1,4}) )?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
-    rule(rf"(?<=[\u4e00-\u9fff])/{_UNIT}", _per_unit),
     rule(
         r"(?<=[元块角分次个米吨度人])/(?=[斤克吨升个天日月年人次平米秒台件条张份只套间晚夜周小分])",
         "每",
@@ -217,6 +219,8 @@ QUANTITIES: tuple[Rule, ...] = (
         "(?!(?<=g)(?:网|手机|信号|基站))",
         _measured,
     ),
+    rule(rf"(?<=[{HAN}])/{_UNIT}", _per_unit),
+    rule(r"(?<=[元块升])/(?=[\d一两二三四五六七八九十])", "每"),
     # 1米75 is the height of somebody.
     rule(
         rf"(?<=[\d零一二两三四五六七八九十]米)(\d\d)(?![\d.]|{_UNIT}|{_MEASURE})",
@@ -232,8 +236,9 @@ COUNTS: tuple[Rule, ...] = (
         rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}{NUMBER_END}(?!{_MEASURE}|[加减乘除等多余比到])",
         _bare_year,
     ),
+    rule(SHORT_WORD_BEFORE_NUMBER, r"\1 "),
     rule(rf"{NUMBER_START}\d+\.\d+", lambda match: number(match.group())),
-    rule(r"(?<![\d.])\.\d+", lambda match: number(match.group())),
+    rule(r"(?<![\w.])\.\d+", lambda match: number(match.group())),
     rule(r"\d+", _integer),
 )
 """Rules for plain numbers; no digit remains after them."""

@@ -13,6 +13,8 @@ NUMBER_START = r"(?<![\d.])(?<!\d,)"
 """Before a number: not in the middle of one."""
 NUMBER_END = r"(?!\d|[.,]\d)"
 """After a whole number; a full stop or comma may end the sentence there."""
+SHORT_WORD_BEFORE_NUMBER = r"\b([A-Za-z]{2,3})\.(?=\d)"
+"""As in Lv.5, whose point belongs to no number."""
 MODEL = (
     r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
     r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"

@@ -68,6 +68,8 @@ def test_years(digits: str, words: str) -> None:
     [
         ("3.14", "three point one four"),
         (".5", "point five"),
+        ("Lv.5", "Lv five"),
+        ("100 m2", "one hundred square meters"),
         ("-5 degrees", "minus five degrees"),
         (
             "1,234,567",
