@@ -75,6 +75,16 @@ class SpeechService:
             settings, self._loader, lambda: self.configured.memory_bytes
         )
         self.metrics.watch(
+            "cosykit_ready",
+            "1 once the configured model is loaded and warm, else 0",
+            lambda: self.state == "ready",
+        )
+        self.metrics.watch(
+            "cosykit_fallback",
+            "1 while a lesser model speaks in the place of the best, else 0",
+            lambda: bool(self.fallback),
+        )
+        self.metrics.watch(
             "cosykit_cache_bytes",
             "Memory of this process that speech takes to be given again",
             lambda: self.cache.size_bytes,

@@ -32,6 +32,17 @@ def test_runaways_of_the_engine_in_use_are_told() -> None:
     assert "cosykit_runaways_total 2.0" in service.metrics.page().decode()
 
 
+def test_lesser_model_in_the_place_of_the_best_is_told() -> None:
+    service = SpeechService(Settings())
+    assert "cosykit_ready 0.0" in service.metrics.page().decode()
+    assert "cosykit_fallback 0.0" in service.metrics.page().decode()
+    engine = SimpleNamespace(info=SimpleNamespace(model="some"))
+    loop = SimpleNamespace(engine=engine, waiting=0, active=0, expected_wait_s=0.0)
+    broken = "the graph is broken"
+    service.configured.exchange.put(Serving(loop, broken))  # type: ignore[arg-type]
+    assert "cosykit_fallback 1.0" in service.metrics.page().decode()
+
+
 async def test_thread_that_died_is_counted() -> None:
     class Dying(CountingEngine):
         def begin(self, request: SpeechRequest) -> None:
