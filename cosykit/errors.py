@@ -67,6 +67,10 @@ class NothingToSpeakError(InputError):
     """The text has no words, only punctuation, emoji or markup."""
 
 
+class UnknownFieldError(InputError):
+    """The request has a field that there is none of; its name is the client's word."""
+
+
 class NotFoundError(InputError):
     """A named voice or model does not exist."""
 

@@ -24,6 +24,7 @@ from cosykit.errors import (
     CosykitError,
     InputError,
     TooLargeError,
+    UnknownFieldError,
     UnsupportedMediaError,
     quoted,
 )
@@ -261,11 +262,10 @@ def field_error(error: ValidationError, wrappings: Collection[str] = ()) -> Inpu
             f"the body is not JSON: {first['ctx']['error']}",
             hint="Check quotes, commas and numbers",
         )
-    if first["type"] == "extra_forbidden":
-        message = "unknown field"
     # What follows the field's name in the place are steps inside of it.
     place = [step for step in first["loc"] if step not in wrappings]
     name = str((place or first["loc"][-1:])[0])[:64] if first["loc"] else None
-    return InputError(
-        f"{name or 'the body'}: {message}", hint="See /docs for the fields", param=name
-    )
+    hint = "See /docs for the fields"
+    if first["type"] == "extra_forbidden":
+        return UnknownFieldError(f"{name}: unknown field", hint=hint, param=name)
+    return InputError(f"{name or 'the body'}: {message}", hint=hint, param=name)

@@ -11,12 +11,13 @@ from cosykit.config.schema import Settings
 from cosykit.engines.open import load
 from cosykit.engines.roster import find_installed_model
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import CosykitError, InputError
+from cosykit.errors import CosykitError
 from cosykit.seams import Counting
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
 from cosykit.server.configured import ConfiguredModel, State
+from cosykit.server.discretion import without_words
 from cosykit.server.exchange import Serving
 from cosykit.server.loading import Loader
 from cosykit.server.metrics import Metrics
@@ -222,7 +223,7 @@ class SpeechService:
     def note_failure(self, error: CosykitError) -> None:
         """Count and log a failed request, but not the words of its user."""
         self.metrics.errors.labels(code=error.code).inc()
-        _log.info("%s", error.code if isinstance(error, InputError) else error.message)
+        _log.info("%s", without_words(error))
         _log.debug("%s", error)
 
     async def close(self) -> None:

@@ -177,7 +177,7 @@ class Detail(Failure):
     @classmethod
     def of(cls, error: CosykitError) -> Self:
         """Word an error."""
-        if type(error) is not InputError:
+        if error.http_status != InputError.http_status:
             return cls(detail=str(error))
         place = ["body", *([error.param] if error.param else [])]
         return cls(detail=[Blame(type=error.code, loc=place, msg=str(error))])

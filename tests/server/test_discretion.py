@@ -10,9 +10,11 @@ from cosykit.errors import (
     CosykitError,
     InputError,
     ModelLoadError,
+    NotFoundError,
     OutOfMemoryError,
+    UnknownFieldError,
 )
-from cosykit.server.discretion import discreet, without_folders
+from cosykit.server.discretion import discreet, without_folders, without_words
 
 MODELS = Path("/srv/my voices/models")
 
@@ -57,3 +59,19 @@ def test_every_kind_of_error_is_told(error: CosykitError, tmp_path: Path) -> Non
     assert told is not error
     assert vars(told) == vars(error)
     assert type(told) is type(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [
+        (InputError("speed: sesame", hint="sesame"), "invalid_input"),
+        (InputError("speed: sesame", param="speed"), "invalid_input (speed)"),
+        (NotFoundError("no voice 'sesame'", param="voice"), "not_found (voice)"),
+        (UnknownFieldError("sesame: unknown", param="sesame"), "invalid_input"),
+        (BusyError("much to do", hint="Wait"), "much to do"),
+    ],
+)
+def test_log_names_the_field_but_nothing_that_a_client_wrote(
+    error: CosykitError, logged: str
+) -> None:
+    assert without_words(error) == logged

@@ -73,6 +73,23 @@ def test_nothing_that_users_send_is_logged(
     assert SECRET not in log.getvalue().lower()
 
 
+@TEXT
+def test_field_that_was_wrong_is_logged(counting: Running, log: io.StringIO) -> None:
+    ask(
+        counting,
+        speech("w", "id", model=SECRET),
+        speech("w", "id", response_format=SECRET),
+        speech("w", "id", **{SECRET: SECRET}),
+    )
+    lines = log.getvalue().splitlines()
+    told = [line.partition("service: ")[2] for line in lines if "service: " in line]
+    assert told == [
+        "not_found (model)",
+        "invalid_input (response_format)",
+        "invalid_input",
+    ]
+
+
 @pytest.mark.parametrize("settings", [LogSettings(level="debug")])
 def test_debugging_tells_all(counting: Running, log: io.StringIO) -> None:
     ask(counting, speech("w", "id", model=SECRET), speech("bug", "id"))
