@@ -87,6 +87,10 @@ _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,32}\]:?")
 _ADDRESS = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:[ \t][\"'][^\"'\n]*[\"'])?\)"
 _IMAGE = re.compile(rf"!\[([^\[\]]*)\]{_ADDRESS}")
 _LINK = re.compile(rf"\[([^\[\]]*)\](?:{_ADDRESS}|\[[^\[\]]*\])")
+# As long as it cannot be two prices: $5和$6.
+_MATHEMATICS = re.compile(
+    r"(?<![A-Za-z0-9$\\])(\$\$?)(?=\S)([^$\n]{1,300})(?<=\S)\1(?![\d$])"
+)
 _AUTOLINK = re.compile(r"<((?:https?|ftp)://[^<>\s]+|[^<>\s@]+@[^<>\s@]+)>")
 # An escaped character, an asterisk that multiplies, or a mark of emphasis.
 _EMPHASIS = re.compile(
@@ -101,7 +105,7 @@ def strip_markdown(text: str) -> str:
     # Links are looked for twice: one may enclose an image or another pair of brackets.
     for pattern in (_IMAGE, _LINK, _LINK, _AUTOLINK):
         lines = pattern.sub(r"\1", lines)
-    return "".join(_without_emphasis(lines))
+    return "".join(_without_emphasis(_MATHEMATICS.sub(r"\2", lines)))
 
 
 def _plain_lines(lines: list[str]) -> Iterator[str]:

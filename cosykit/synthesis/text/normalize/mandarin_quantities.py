@@ -221,9 +221,9 @@ QUANTITIES: tuple[Rule, ...] = (
     ),
     rule(rf"(?<=[{HAN}])/{_UNIT}", _per_unit),
     rule(r"(?<=[元块升])/(?=[\d一两二三四五六七八九十])", "每"),
-    # 1米75 is the height of somebody.
+    # 1米75 is a height, 9秒58 a record.
     rule(
-        rf"(?<=[\d零一二两三四五六七八九十]米)(\d\d)(?![\d.]|{_UNIT}|{_MEASURE})",
+        rf"(?<=[\d零一二两三四五六七八九十][米秒])(\d\d)(?![\d.]|{_UNIT}|{_MEASURE})",
         lambda match: spell(match[1]),
     ),
     rule(r"(?<![\w.])(\d{1,6})(?:st|nd|rd|th)\b", r"第\1"),

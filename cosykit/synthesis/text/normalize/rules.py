@@ -17,9 +17,10 @@ SHORT_WORD_BEFORE_NUMBER = r"\b([A-Za-z]{2,3})\.(?=\d)"
 """As in Lv.5, whose point belongs to no number."""
 MODEL = (
     r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
-    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z]))\.(?=\d))[A-Za-z\d]+)*"
+    r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z])|(?<=-rc)|(?<=-dev)|(?<=alpha)|(?<=beta))"
+    r"\.(?=\d))[A-Za-z\d]+)*"
 )
-"""A word, or a name of letters and digits such as `GPT-4o` and `Qwen2.5-7B`."""
+"""A word, or a name of letters and digits: `GPT-4o`, `Qwen2.5-7B`, `1.0-beta.2`."""
 MODEL_PART = re.compile(r"\d+(?:\.\d+)*|[A-Za-z]+|[-.]", re.ASCII)
 
 

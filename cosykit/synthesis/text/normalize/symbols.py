@@ -11,6 +11,7 @@ ONE_SPELLING: tuple[Rule, ...] = (
     rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
     rule(r"(?<=\d)( ?[kcdm]?m)([23])(?!\w|\.\d)", r"\1^\2"),
     rule(r"===?", "="),
+    rule(r"&&", "&"),
     rule(r"!=", "≠"),
     rule(r">=|≧|⩾", "≥"),
     rule(r"<=|≦|⩽", "≤"),
