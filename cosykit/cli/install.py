@@ -133,4 +133,4 @@ def _reason(loaded: "LoadedSettings", chosen: str) -> str:
         return ""
     if loaded.settings.model == chosen:
         return f": the model of the configuration ({origin})"
-    return f": the best model for this machine, as model is auto ({origin})"
+    return f": no better one is installed, and model is auto ({origin})"

@@ -68,7 +68,7 @@ def test_install_leaves_a_whole_model_and_says_why_it_was_chosen(
     run: Run, shared: None
 ) -> None:
     outcome = run("install")
-    assert "the best model for this machine, as model is auto (default)" in outcome.err
+    assert "no better one is installed, and model is auto (default)" in outcome.err
     assert "lite was there and is whole" in outcome.out
     assert run("install", "lite").err.startswith("Installing lite\n")
 
