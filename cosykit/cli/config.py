@@ -1,5 +1,6 @@
 """`cosykit config`: what is in force and where each value came from."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -8,7 +9,7 @@ from cosykit.cli.context import Json, load_configuration
 from cosykit.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from cosykit.config import LoadedSettings
+    from cosykit.config import LoadedSettings, Origin
 
 
 def config(context: typer.Context, json: Json = False) -> None:
@@ -32,10 +33,15 @@ def config(context: typer.Context, json: Json = False) -> None:
     print_table(
         ("setting", "value", "from"),
         [
-            (name, _spell(value), str(loaded.origins[name]))
+            (name, _spell(value), _short(loaded.origins[name]))
             for name, value in _plain_values(loaded).items()
         ],
     )
+
+
+def _short(origin: "Origin") -> str:
+    """Name a line of the file without its folder, which stands above the table."""
+    return Path(origin.place).name if origin.kind == "file" else str(origin)
 
 
 def _plain_values(loaded: "LoadedSettings") -> dict[str, object]:

@@ -16,7 +16,7 @@ def test_every_setting_is_shown_with_its_origin(
     outcome = run("config")
     assert outcome.code == 0
     lines = {line.split()[0]: line.split()[1:] for line in outcome.out.splitlines()[3:]}
-    assert lines["server.port"] == ["1234", f"{folder}/cosykit.yaml:2"]
+    assert lines["server.port"] == ["1234", "cosykit.yaml:2"]
     assert lines["model"] == ["lite", "COSYKIT_MODEL"]
     assert lines["engine.warm_up"] == ["true", "default"]
     assert f"Configuration file: {folder}/cosykit.yaml" in outcome.out
