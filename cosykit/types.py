@@ -163,7 +163,8 @@ class AudioChunk:
     Attributes:
         samples: Mono audio in [-1, 1], shape (samples,).
         sample_rate: Samples a second.
-        text: The part of the normalised text that is heard in this piece.
+        text: The part of the normalised text that is heard in this piece; empty for the
+            last milliseconds of all, which belong to the piece before.
     """
 
     samples: Samples

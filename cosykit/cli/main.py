@@ -87,7 +87,10 @@ def common_options(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        typer.Option(help="Configuration file to read.", show_default=False),
+        typer.Option(
+            help="Configuration file; `cosykit config` tells which is read without it.",
+            show_default=False,
+        ),
     ] = None,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show tracebacks and debug messages.")
