@@ -66,6 +66,7 @@ _BEFORE_NUMBERS: Mapping[str, str] = {
     "sec": "section",
     "eq": "equation",
     "ver": "version",
+    "ext": "extension",
     "p": "page",
     "pp": "pages",
 }
@@ -103,7 +104,7 @@ NEVER_FINAL = frozenset(
 _STARTERS = (
     "(?:The|An?|It|He|She|They|We|I|You|This|That|These|Those|There|In|On|At|By|But"
     "|And|Or|So|If|When|While|After|Before|However|Then|What|Why|How|Who|Where|As|For"
-    r"|From|To|Its|His|Her|Their|My|Our|Your|No|Yes|Mister|Missus|Ms|Doctor)\b"
+    r"|From|To|Its|His|Her|Their|My|Our|Your|No(?!\.)|Yes|Mister|Missus|Ms|Doctor)\b"
 )
 _SENTENCE_FOLLOWS = re.compile(rf"[\"”)]*(?:\s*\Z|\s+{_STARTERS})")
 
@@ -126,7 +127,8 @@ def _word(match: re.Match[str]) -> str:
     written = match.group(1)
     word = _WORDS[written.lower()]
     is_capital = written[0].isupper()
-    return (word.capitalize() if is_capital else word) + _stop(match)
+    stop = "" if written.lower() in NEVER_FINAL else _stop(match)
+    return (word.capitalize() if is_capital else word) + stop
 
 
 def _before_number(match: re.Match[str]) -> str:

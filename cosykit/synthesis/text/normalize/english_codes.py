@@ -52,6 +52,11 @@ def dotted(text: str) -> str:
     )
 
 
+def _dotted_with_port(match: re.Match[str]) -> str:
+    address, port = match.groups()
+    return dotted(address) + (f" colon {spell(port)}" if port else "")
+
+
 def model_digits(digits: str) -> str:
     """Read the digits of a model number: 380 as three eighty, 705 as seven oh five."""
     if "." in digits:
@@ -103,8 +108,8 @@ CODES: tuple[Rule, ...] = (
     rule(rf"(?<![\w.-])911{NUMBER_END}", "nine one one"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
-        r"(?<![\w.-])\d+(?:\.\d+){2,}(?![A-Za-z\d])",
-        lambda match: dotted(match.group()),
+        r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])",
+        _dotted_with_port,
     ),
 )
 """Rules for telephone numbers, versions and numbers that are spelt."""

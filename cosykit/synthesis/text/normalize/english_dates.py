@@ -136,6 +136,11 @@ DATES: tuple[Rule, ...] = (
     # Zeros tell a date from a fraction.
     rule(r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])", _month_slash_day),
     rule(
+        rf"({_MONTH} ?\d{{1,2}}(?:st|nd|rd|th)?(?:, \d{{4}})?) ?[-~—] ?"
+        rf"(?={_MONTH} ?\d)",
+        r"\1 to ",
+    ),
+    rule(
         rf"{_MONTH} ?(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|\.\d|,\d| ?[ap]\.?m)"
         rf"(?: ?[-~—] ?(\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,? {_YEAR})?",
         _month_and_day,

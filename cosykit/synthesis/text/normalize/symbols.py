@@ -10,6 +10,7 @@ ONE_SPELLING: tuple[Rule, ...] = (
     rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
     rule(r"\b(?![HN]2O)([A-Z])2([A-Z])\b", r"\1 to \2"),
     rule(r"(?<=\d)( ?[kcdm]?m)([23])(?!\w|\.\d)", r"\1^\2"),
+    rule(r"(?<=[$€£¥])\.(?=\d)", "0."),
     rule(r"===?", "="),
     rule(r"&&", "&"),
     rule(r"!=", "≠"),
