@@ -16,7 +16,13 @@ from cosykit.synthesis.text.normalize.japanese_quantities import (
     COUNTS,
     SIGNS_OF_MEASURE,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rewrite, rule
+from cosykit.synthesis.text.normalize.rules import (
+    SHORT_WORD_BEFORE_NUMBER,
+    Rule,
+    one_of,
+    rewrite,
+    rule,
+)
 from cosykit.synthesis.text.normalize.symbols import only_words
 from cosykit.synthesis.text.scripts import CJK, LATIN
 
@@ -51,6 +57,7 @@ _PREPARED: tuple[Rule, ...] = (
 )
 
 _SIGNS: tuple[Rule, ...] = (
+    rule(SHORT_WORD_BEFORE_NUMBER, r"\1 "),
     rule(r"\^2(?!\d)", "の二乗"),
     rule(r"\^3(?!\d)", "の三乗"),
     rule(rf"(?<=[{_TERM}]) ?[×*] ?(?=[{_TERM}])", mark_word("カケル")),

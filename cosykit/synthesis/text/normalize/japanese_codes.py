@@ -2,7 +2,7 @@
 
 import re
 
-from cosykit.synthesis.text.normalize.calendar import is_date
+from cosykit.synthesis.text.normalize.calendar import are_days, is_date
 from cosykit.synthesis.text.normalize.japanese_numbers import (
     mark_word,
     read_digits,
@@ -47,6 +47,14 @@ def _month_day(match: re.Match[str]) -> str:
     return f"{int(month)}月{int(day)}日" if is_date(month, day) else match.group()
 
 
+def _days(match: re.Match[str]) -> str:
+    month, day, last_month, last_day = match.groups()
+    if not are_days(month, day, last_month, last_day):
+        return match.group()
+    first, last = f"{int(month)}月{int(day)}日", f"{int(last_month)}月{int(last_day)}日"
+    return f"{first}から{last}"
+
+
 def _time(match: re.Match[str]) -> str:
     hour, minute, second = match.groups()
     words = f"{int(hour)}時"
@@ -77,6 +85,11 @@ CODES: tuple[Rule, ...] = (
         _year_month_day,
     ),
     rule(rf"{_CODE_START}(?<![\d/])(\d{{1,2}})/(\d{{1,2}})(?={_WEEKDAY})", _month_day),
+    rule(
+        rf"{_CODE_START}(?<![\d/])(\d{{1,2}})/(\d{{1,2}}) ?[~—-] ?"
+        r"(\d{1,2})/(\d{1,2})(?![\w/]|\.\d)",
+        _days,
+    ),
     rule(r"(?<![\d.,])0(?=\d[年月日時分秒])", ""),
     rule(rf"(?<=日) ?{_WEEKDAY}", r"\1曜日"),
     rule(rf"{_CODE_START}\d{{1,9}}(?:-\d{{1,9}}){{2,9}}(?![\w-])", _address),

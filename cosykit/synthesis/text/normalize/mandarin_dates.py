@@ -2,7 +2,7 @@
 
 import re
 
-from cosykit.synthesis.text.normalize.calendar import is_date, is_recent_year
+from cosykit.synthesis.text.normalize.calendar import are_days, is_date, is_recent_year
 from cosykit.synthesis.text.normalize.mandarin_numbers import cardinal, counted, spell
 from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
 
@@ -57,18 +57,10 @@ def _day(month: str, day: str) -> str:
 
 
 def _days(match: re.Match[str]) -> str:
-    """Read 5/1-5/7 as days, and leave 1/3-1/2, which rises as fractions do."""
-    month, day, last_month, last_day = map(int, match.groups())
-    are_dates = is_date(match[1], match[2]) and is_date(match[3], match[4])
-    rises = (month, day) < (last_month, last_day) or month > last_month + 9
-    are_fractions = (
-        month < day <= 10
-        and last_month < last_day <= 10
-        and month * last_day < last_month * day
-    )
-    if are_fractions or not (are_dates and rises):
+    month, day, last_month, last_day = match.groups()
+    if not are_days(month, day, last_month, last_day):
         return match.group()
-    return f"{_day(match[1], match[2])}到{_day(match[3], match[4])}"
+    return f"{_day(month, day)}到{_day(last_month, last_day)}"
 
 
 def _year(match: re.Match[str]) -> str:
