@@ -8,7 +8,7 @@ import httpx2
 
 from cosykit.hub.declared import Listing
 from cosykit.hub.failures import ContentError, TransientError
-from cosykit.hub.http import request
+from cosykit.hub.http import arriving, request
 from cosykit.hub.hubs import Place
 from cosykit.hub.partial import Partial
 from cosykit.hub.replies import check_status, looks_like_page, page_instead
@@ -16,7 +16,7 @@ from cosykit.hub.retry import Patience
 from cosykit.hub.verify import FileDigest
 
 _PROGRESS_BYTES = 256 << 10
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d+/(\d{1,18}|\*)", re.ASCII)
 
 
 class Download:
@@ -74,7 +74,7 @@ class Download:
                 partial.restart()
                 raise TransientError(f"{self._hub_host} cannot go on with {self._path}")
             check_status(response, self._path, self._access)
-            for number, block in enumerate(response.iter_bytes()):
+            for number, block in enumerate(arriving(response)):
                 if number == 0:
                     self._accept(response, block, partial)
                 partial.write(block)

@@ -7,6 +7,11 @@ something, so the other hub is asked.
 
 from cosykit.errors import HubError
 
+NETWORK_HINT = (
+    "Check the network and its proxy (HTTPS_PROXY); hub.endpoint names a mirror, "
+    "hub.source another hub; --from DIR takes files that are here already"
+)
+
 
 class TransientError(HubError):
     """Trying again may help.
@@ -16,7 +21,11 @@ class TransientError(HubError):
     """
 
     def __init__(
-        self, message: str, *, hint: str = "", retry_after_s: float | None = None
+        self,
+        message: str,
+        *,
+        hint: str = NETWORK_HINT,
+        retry_after_s: float | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s

@@ -45,17 +45,23 @@ class Order:
     conversion_ratio: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the repository's name.
+        """Check the names of the repository and of the revision.
 
         Raises:
-            InputError: It is none.
+            InputError: One of them is none.
         """
-        name = self.repository
+        name, revision = self.repository, self.revision
         if name is not None and not _REPOSITORY.fullmatch(name):
             raise InputError(
                 f"{quoted(name)} is no repository of a hub",
                 hint="Write it as OWNER/NAME",
                 param="repo",
+            )
+        if revision is not None and not revision.isprintable():
+            raise InputError(
+                f"{revision!r} is no revision of a repository",
+                hint="Name a branch, a tag or a commit",
+                param="revision",
             )
 
 

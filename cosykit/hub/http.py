@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import monotonic
 from typing import TypeVar
 
 import httpx2
@@ -10,17 +11,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from cosykit import __version__
 from cosykit.errors import HubError
-from cosykit.hub.failures import TransientError
+from cosykit.hub.failures import NETWORK_HINT, TransientError
 from cosykit.hub.replies import (
-    NETWORK_HINT,
     Access,
     check_status,
     looks_like_page,
     page_instead,
+    printable,
 )
 
 _CONNECT_TIMEOUT_S = 10.0
 _LONGEST_ANSWER_BYTES = 16 << 20
+# A GB would take twelve days: not silent, but of no more use.
+_SLOWEST_BYTES_S = 1000
 
 T = TypeVar("T")
 
@@ -62,7 +65,7 @@ def open_client(timeout_s: float) -> httpx2.Client:
     redirect leads to another host, such as the storage behind a hub.
 
     Raises:
-        HubError: The proxy of the environment cannot be used.
+        HubError: The environment names a proxy or certificates that cannot be used.
     """
     # Compressed content would have neither the size nor the ranges that are declared.
     headers = {
@@ -72,10 +75,15 @@ def open_client(timeout_s: float) -> httpx2.Client:
     timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, _CONNECT_TIMEOUT_S))
     try:
         return httpx2.Client(headers=headers, timeout=timeout, follow_redirects=True)
-    except ValueError as error:
+    except (ValueError, httpx2.InvalidURL) as error:
         raise HubError(
             f"the proxy of the environment cannot be used: {error}",
             hint="Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
+        ) from error
+    except OSError as error:
+        raise HubError(
+            f"the certificates of the environment cannot be used: {error}",
+            hint="Correct or unset SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE",
         ) from error
 
 
@@ -94,7 +102,10 @@ def request(
             yield response
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
         # A host such as a..b passes for an address until it is looked up.
-        raise HubError(f"{address} leads to no web address: {error}") from error
+        raise HubError(
+            f"{printable(address)} leads to no web address: {error}",
+            hint="Correct hub.endpoint, HF_ENDPOINT or MODELSCOPE_ENDPOINT",
+        ) from error
     except httpx2.RequestError as error:
         raise _broken(error, httpx2.URL(address).host) from error
 
@@ -113,7 +124,25 @@ def _broken(error: httpx2.RequestError, hub: str) -> TransientError:
         text = f"{host} redirects in a circle"
     else:
         text = f"the connection to {host}{way} was cut{reason}"
-    return TransientError(text, hint=NETWORK_HINT)
+    return TransientError(text)
+
+
+def arriving(response: httpx2.Response) -> Iterator[bytes]:
+    """Yield a body block by block, as long as it comes at a pace worth waiting for.
+
+    Raises:
+        TransientError: It has nearly come to a standstill.
+    """
+    longest_silence_s: float = response.request.extensions["timeout"]["read"]
+    begun_s, arrived_bytes = monotonic(), 0
+    for block in response.iter_bytes():
+        taken_s = monotonic() - begun_s
+        if taken_s >= longest_silence_s:
+            if arrived_bytes < _SLOWEST_BYTES_S * taken_s:
+                raise TransientError(f"{response.url.host} hardly sends anything")
+            begun_s, arrived_bytes = monotonic(), 0
+        arrived_bytes += len(block)
+        yield block
 
 
 def read_answer(
@@ -130,16 +159,21 @@ def read_answer(
     with request(client, address, access.headers) as response:
         check_status(response, wanted, access)
         body = bytearray()
-        for block in response.iter_bytes():
+        for block in arriving(response):
             body += block
             if len(body) > _LONGEST_ANSWER_BYTES:
-                raise HubError(f"{response.url.host} does not come to an end")
+                raise endless(response.url.host, wanted)
         return Answer(
             host=response.url.host,
             wanted=wanted,
             body=bytes(body),
             next_address=_next_address(response),
         )
+
+
+def endless(host: str, wanted: str) -> HubError:
+    """Make the error for an answer that is longer than any could be."""
+    return HubError(f"{host} does not come to an end with {wanted}", hint=NETWORK_HINT)
 
 
 def _next_address(response: httpx2.Response) -> str | None:

@@ -48,7 +48,7 @@ def configured_hubs(settings: HubSettings) -> Sequence[Hub]:
     )
     modelscope = ModelScope(
         _endpoint(settings, "MODELSCOPE_ENDPOINT", "https://modelscope.cn"),
-        os.environ.get(ModelScope.token_variable) or None,
+        os.environ.get(ModelScope.token_variable, "").strip() or None,
     )
     if settings.source == "auto":
         return huggingface, modelscope
@@ -70,7 +70,8 @@ def places(
 
 
 def _endpoint(settings: HubSettings, variable: str, official: str) -> str:
-    return (settings.endpoint or os.environ.get(variable) or official).rstrip("/")
+    named = settings.endpoint or os.environ.get(variable, "").strip()
+    return (named or official).rstrip("/")
 
 
 def _huggingface_token() -> str | None:

@@ -1,17 +1,20 @@
 """Hugging Face: list a repository's files and say where each can be had."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote
 
 import httpx2
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from cosykit.errors import HubError
 from cosykit.hub.declared import Checksum, DeclaredFile, Listing, SizeBytes
 from cosykit.hub.failures import TransientError
-from cosykit.hub.http import read_answer
+from cosykit.hub.http import endless, read_answer
 from cosykit.hub.replies import Access
+
+# A page names a thousand files.
+_MOST_PAGES = 100
 
 
 class _Lfs(BaseModel):
@@ -37,7 +40,7 @@ class _TreeEntry(BaseModel):
 
 
 class _Revision(BaseModel):
-    sha: str
+    sha: Annotated[str, Field(pattern="^[0-9A-Za-z._-]{1,100}$")]
 
 
 _TREE = TypeAdapter(list[_TreeEntry])
@@ -79,22 +82,23 @@ class HuggingFace:
         """
         commit = self._commit(client, repository, revision or "main")
         tree = f"{self.endpoint}/api/models/{repository}/tree/{quote(commit, safe='')}"
-        address: str | None = f"{tree}?recursive=true"
+        address = f"{tree}?recursive=true"
+        wanted = f"the files of {repository}"
         files = {}
-        while address:
-            page = read_answer(
-                client, address, self.access, f"the files of {repository}"
-            )
+        for _ in range(_MOST_PAGES):
+            page = read_answer(client, address, self.access, wanted)
             entries = page.parsed(_TREE)
             files.update({e.path: e.declared() for e in entries if e.type == "file"})
+            if not page.next_address:
+                return Listing(
+                    hub=self.name,
+                    repository=repository,
+                    revision=commit,
+                    asked=revision,
+                    files=files,
+                )
             address = page.next_address
-        return Listing(
-            hub=self.name,
-            repository=repository,
-            revision=commit,
-            asked=revision,
-            files=files,
-        )
+        raise endless(page.host, wanted)
 
     def _commit(self, client: httpx2.Client, repository: str, revision: str) -> str:
         """Resolve a branch, which may move while its files are on their way."""

@@ -8,12 +8,8 @@ from email.utils import parsedate_to_datetime
 import httpx2
 
 from cosykit.errors import HubError
-from cosykit.hub.failures import TransientError
+from cosykit.hub.failures import NETWORK_HINT, TransientError
 
-NETWORK_HINT = (
-    "Check the network and its proxy (HTTPS_PROXY); hub.endpoint names a mirror, "
-    "hub.source another hub; --from DIR takes files that are here already"
-)
 _PAGE_HINT = (
     "A network that wants a login answers so: open any page in a browser, then run the "
     "same command again"
@@ -30,6 +26,19 @@ class Access:
 
     token_variable: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Look at the token before it is sent, or told in somebody else's message.
+
+        Raises:
+            HubError: It cannot be one.
+        """
+        shown = "".join(self.headers.values())
+        if not (shown.isascii() and shown.isprintable()):
+            raise HubError(
+                f"{self.token_variable} holds characters that no token has",
+                hint="Copy the token again, without line breaks",
+            )
 
 
 def check_status(response: httpx2.Response, wanted: str, access: Access) -> None:
@@ -52,14 +61,12 @@ def check_status(response: httpx2.Response, wanted: str, access: Access) -> None
     reason = printable(response.headers.get("X-Error-Message", ""))
     text = f"{host} answers {status} for {wanted}" + (f": {reason}" if reason else "")
     if status in (408, 425, 429) or status >= 500 or (expired and status == 403):
-        raise TransientError(
-            text, hint=NETWORK_HINT, retry_after_s=_retry_after_s(response)
-        )
+        raise TransientError(text, retry_after_s=_retry_after_s(response))
     if status in (401, 403):
         raise HubError(text, hint=_token_hint(access))
     if status in (404, 410):
         raise HubError(text, hint="Check the repository and --revision")
-    raise HubError(text)
+    raise HubError(text, hint=NETWORK_HINT)
 
 
 def _token_hint(access: Access) -> str:

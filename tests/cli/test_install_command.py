@@ -143,6 +143,14 @@ def test_flags_name_repository_and_revision(
     assert (manifest.repository, manifest.revision) == ("me/copy", commit)
 
 
+@pytest.mark.parametrize("revision", ["a\nb", "a\udcff"])
+def test_revision_has_to_be_printable(run: Run, hub: HubServer, revision: str) -> None:
+    outcome = run("install", MODEL, "--revision", revision)
+    assert outcome.code == 2
+    assert "is no revision" in outcome.err
+    assert not hub.requests
+
+
 def test_repository_needs_an_owner_and_a_name(run: Run, hub: HubServer) -> None:
     outcome = run("install", MODEL, "--repo", "../me")
     assert outcome.code == 2

@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,6 +42,7 @@ class Reply:
         whole: The content that `body` is a range of.
         cut_after: Close the connection after so many bytes of the body.
         stall_after: Send nothing more after so many bytes.
+        drip_after: Send a byte every 20 ms after so many bytes.
         chunked: Send without telling the length before.
     """
 
@@ -51,6 +52,7 @@ class Reply:
     whole: bytes = b""
     cut_after: int | None = None
     stall_after: int | None = None
+    drip_after: int | None = None
     chunked: bool = False
 
 
@@ -74,6 +76,11 @@ def cut(after: int) -> Change:
 def stall(after: int) -> Change:
     """Fall silent in the middle."""
     return lambda reply: replace(reply, stall_after=after)
+
+
+def drip(after: int) -> Change:
+    """Send the rest byte by byte."""
+    return lambda reply: replace(reply, drip_after=after)
 
 
 def end_early(after: int) -> Change:
@@ -467,7 +474,19 @@ class _Handler(BaseHTTPRequestHandler):
                     owner.stalled.set()
                     owner.released.wait()
                 return
-        self.wfile.write(reply.body)
+        if reply.drip_after is None:
+            self.wfile.write(reply.body)
+        else:
+            self._drip(reply.body, reply.drip_after)
+
+    def _drip(self, body: bytes, after: int) -> None:
+        self.close_connection = True
+        with suppress(OSError):  # the client has had enough
+            self.wfile.write(body[:after])
+            for number in range(after, len(body)):
+                self.wfile.write(body[number : number + 1])
+                if self.server.owner.released.wait(0.02):
+                    return
 
     def log_message(self, *words: object) -> None:
         """Keep quiet."""

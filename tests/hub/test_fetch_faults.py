@@ -1,5 +1,6 @@
 """Whatever breaks on the way ends in the right bytes or in an error that helps."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -15,6 +16,7 @@ from tests.hub.hub_server import (
     as_json,
     compress,
     cut,
+    drip,
     end_early,
     flip,
     ignore_range,
@@ -190,6 +192,7 @@ def test_file_that_changes_during_the_download_comes_in_its_new_state(
         flip(299_999),
         compress,
         stall(1_000),
+        drip(299_000),
         answer_status(429),
         answer_status(500),
         answer_status(503),
@@ -212,13 +215,19 @@ def test_fault_that_passes_leaves_no_trace(
         (lengthen, r"llm\.pt arrived with another hash"),
         (flip(5), r"llm\.pt arrived with another hash .*another network"),
         (stall(0), "localhost, where 127.0.0.1 sends us, has stopped sending"),
+        (drip(0), "localhost hardly sends anything.*--from DIR"),
+        (answer_status(206), r"llm\.pt came without its range.*--from DIR"),
+        (
+            answer_status(206, Content_Range=f"bytes {'9' * 5000}-5/7"),
+            r"llm\.pt came without its range",
+        ),
         (answer_status(401), r"localhost answers 401 for llm\.pt"),
         (answer_status(403), r"localhost answers 403 for llm\.pt"),
         (answer_status(404), r"localhost answers 404 for llm\.pt"),
         (answer_status(429), r"localhost answers 429 for llm\.pt"),
         (answer_status(500), r"localhost answers 500 for llm\.pt"),
         (answer_status(503), r"localhost answers 503 for llm\.pt"),
-        (answer_status(304), r"localhost answers 304 for llm\.pt"),
+        (answer_status(304), r"localhost answers 304 for llm\.pt.*--from DIR"),
         (log_in_first, r"web page instead of llm\.pt.*browser"),
         (log_in_first_disguised, r"web page instead of llm\.pt.*browser"),
         (redirect_to("http://127.0.0.1:9/x"), "127.0.0.1 cannot be reached"),
@@ -265,6 +274,7 @@ def test_login_page_costs_nothing_that_has_arrived(
         (log_in_first_disguised, "web page instead of the files"),
         (cut(10), "the connection to 127.0.0.1 was cut"),
         (stall(10), "127.0.0.1 has stopped sending"),
+        (drip(10), "127.0.0.1 hardly sends anything"),
         (lambda reply: as_json({"files": []}), "something else than the files"),
         (lambda reply: Reply(200, b"\xff\xfe"), "something else than the files"),
         (redirect_to("/nothing"), "404 for the files of"),
@@ -277,6 +287,22 @@ def test_listing_that_fails_is_named(
     with pytest.raises(HubError, match=problem):
         fetch_toy(source=source, timeout_s=0.2, retries=1)
     assert not hub.asked("* file *")
+
+
+def test_list_without_end_is_named(fetch_toy: Fetcher, hub: HubServer) -> None:
+    again = {"Link": '<?recursive=true>; rel="next"'}
+    hub.fail("huggingface list", lambda reply: replace(reply, headers=again))
+    with pytest.raises(HubError, match=r"come to an end with the files.*--from DIR"):
+        fetch_toy()
+
+
+@pytest.mark.parametrize("sha", ["../..", "a?b", "a\n", "a" * 9_000_000, ""])
+def test_commit_that_is_none_is_passed_over(
+    fetch_toy: Fetcher, hub: HubServer, sha: str
+) -> None:
+    hub.fail("huggingface revision", lambda reply: as_json({"sha": sha}))
+    fetch_toy()
+    assert fetch_toy.contents() == WANTED
 
 
 def test_redirect_in_a_circle_is_named(fetch_toy: Fetcher, hub: HubServer) -> None:

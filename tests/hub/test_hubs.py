@@ -1,5 +1,6 @@
 """Which hub is asked, when the other takes over, and what each is shown."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,13 +216,68 @@ def test_proxy_of_the_environment_is_used(
     assert hub.requests[0].target.startswith("http://hub.invalid/api/models/")
 
 
-@pytest.mark.parametrize("proxy", ["socks4://127.0.0.1:9", "nonsense://x"])
+@pytest.mark.parametrize("variable", ["HF_TOKEN", "MODELSCOPE_API_TOKEN"])
+@pytest.mark.parametrize("token", ["se\ncret", "se\x00cret", "sécret"])
+def test_token_that_cannot_be_sent_is_named_but_not_told(
+    fetch_toy: Fetcher,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    token: str,
+) -> None:
+    source = "huggingface" if variable == "HF_TOKEN" else "modelscope"
+    monkeypatch.setattr("os.environ", {**os.environ, variable: token})
+    with pytest.raises(HubError, match=f"{variable} holds characters") as caught:
+        fetch_toy(source=source)
+    assert "cret" not in str(caught.value)
+    fetch_toy(source="auto")
+    assert fetch_toy.contents() == WANTED
+
+
+@pytest.mark.parametrize("source", ["huggingface", "modelscope"])
+def test_line_break_behind_a_token_and_an_endpoint_does_no_harm(
+    fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    hub.token = "secret-1"
+    for name in ("HF_TOKEN", "MODELSCOPE_API_TOKEN"):
+        monkeypatch.setenv(name, "secret-1\n")
+    for name in ("HF_ENDPOINT", "MODELSCOPE_ENDPOINT"):
+        monkeypatch.setenv(name, f" {hub.address}/\n")
+    fetch_toy(source=source, endpoint="")
+    assert fetch_toy.contents() == WANTED
+
+
+def test_endpoint_that_is_no_address_is_named(
+    fetch_toy: Fetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "hf.example.org")
+    with pytest.raises(HubError, match=r"no web address: .*HF_ENDPOINT"):
+        fetch_toy(endpoint="")
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "socks4://127.0.0.1:9",
+        "nonsense://x",
+        "http://[::1",
+        "http://a:b",
+    ],
+)
 def test_unusable_proxy_is_named(
     fetch_toy: Fetcher, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(HubError, match="proxy of the environment"):
         fetch_toy()
+
+
+@pytest.mark.parametrize("source", ["huggingface", "auto"])
+def test_unusable_certificates_are_named(
+    fetch_toy: Fetcher, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "nowhere.pem")
+    with pytest.raises(HubError, match=r"certificates .* cannot .*SSL_CERT_FILE"):
+        fetch_toy(source=source)
 
 
 def test_socks_proxy_is_understood(
