@@ -130,6 +130,13 @@ def _month(match: re.Match[str]) -> str:
     return f"{_MONTHS.get(value) or read_integer(value)}월"
 
 
+def _fraction(match: re.Match[str]) -> str:
+    numerator, denominator = match.groups()
+    if int(numerator) >= int(denominator):
+        return match.group()
+    return f"{denominator}분의 {numerator}"
+
+
 def _measure(match: re.Match[str]) -> str:
     number, unit = _number(match[1]), _UNITS[match[2]]
     # 시속 and 화씨 stand before the number.
@@ -141,16 +148,26 @@ _RULES: tuple[Rule, ...] = (
     rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
     # Telephone numbers, and dates with hyphens.
     rule(
-        r"(?<![\w.-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\w-])",
-        lambda m: f"{int(m[1])}년 {int(m[2])}월 {int(m[3])}일",
+        r"(?<![\w.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\w/-]|\.\d)",
+        lambda m: f"{int(m[1])}년 {int(m[3])}월 {int(m[4])}일",
     ),
     rule(r"(?<![\w.-])\d{2,4}-\d{3,4}(?:-\d{4})?(?![\w-])", _spell_groups),
     rule(
         rf"{NUMBER_START}([01]?\d|2[0-3]):([0-5]\d){NUMBER_END}",
         lambda m: f"{int(m[1])}시 {int(m[2])}분" if int(m[2]) else f"{int(m[1])}시",
     ),
+    rule(r"(?<![\d:])(\d{1,4}):(\d{1,4})(?![\d:])", r"\1 대 \2"),
+    rule(r"(?<![\w./])(\d{1,3})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
+    rule(r"(?<=\d) ?- ?(?=\d+ ?=)", " 빼기 "),
     rule(rf"(?<![\w.)-])-(?={NUMBER})", "마이너스 "),
-    rule(rf"{NUMBER_START}({NUMBER}) ?[~∼] ?(?=\d)", r"\1에서 "),
+    rule(r"(?<=\d) ?\+ ?(?=\d)", " 더하기 "),
+    rule(r"(?<=\d) ?[×*] ?(?=\d)", " 곱하기 "),
+    rule(r"(?<=\d) ?÷ ?(?=\d)", " 나누기 "),
+    # The particle goes with the sound of the last digit.
+    rule(r"(?<=[013678]) ?= ?(?=[\d마])", "은 "),
+    rule(r"(?<=[2459]) ?= ?(?=[\d마])", "는 "),
+    rule(r"(?<=[\d%\uac00-\ud7a3]) ?[~∼] ?(?=\d)", "에서 "),
+    rule(rf"{NUMBER_START}({NUMBER})-(?={NUMBER}[%\uac00-\ud7a3])", r"\1에서 "),
     rule(rf"([{_CURRENCIES}]) ?({NUMBER}{NUMBER_END})", r"\2\1"),
     rule(rf"{NUMBER_START}({NUMBER}) ?({one_of(_UNITS)})(?![A-Za-z])", _measure),
     rule(rf"{NUMBER_START}(0?[1-9]|1[0-2])월", _month),
