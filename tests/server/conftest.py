@@ -1,11 +1,13 @@
 """Real servers on free ports, speaking with the example engine or the counting one."""
 
+import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -36,6 +38,14 @@ missing = tests.synthesis.counting_engine:open_missing
 endless = tests.synthesis.counting_engine:open_never
 repeatable = tests.server.cache.repeatable_engine:open_engine
 """
+
+
+def _doze(delay_s: float) -> Coroutine[None, None, None]:
+    return asyncio.sleep(min(delay_s, 0.005))
+
+
+# uvicorn looks every tenth of a second whether it is to end, and so on: 0.2 s a server.
+BRISK = SimpleNamespace(**{**vars(asyncio), "sleep": _doze})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,11 @@ def running(settings: Settings, send_buffer: int = 0) -> Iterator[Running]:
     """
     service = SpeechService(settings)
     server = create_server(service)
-    with open_listener(ServerSettings(port=0)) as listener:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        open_listener(ServerSettings(port=0)) as listener,
+    ):
+        patch.setattr("uvicorn.server.asyncio", BRISK)
         if send_buffer:
             # Connections have it from the socket that accepts them.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
