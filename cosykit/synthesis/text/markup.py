@@ -63,6 +63,9 @@ def _instead_of_tag(tag: re.Match[str]) -> str:
     closing, name, attributes = tag.groups()
     if name is None:
         return ""
+    if len(name) == 1 and (attributes or "").strip(" /") and "=" not in attributes:
+        # if a<b and c>d
+        return tag.group()
     name = f" {name.lower()} "
     if name in _BLOCK_TAGS:
         return "\n"

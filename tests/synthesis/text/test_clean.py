@@ -65,6 +65,8 @@ def test_markdown_keeps_what_a_reader_sees(markdown: str, plain: str) -> None:
         ("<style>p {}</style >正文", "正文"),
         ("<script>unclosed", "unclosed"),
         ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+        ("if a<b and c>d", "if a<b and c>d"),
+        ('<a href="x">a</a><p >b</p><b />', "a\nb\n"),
         ("请输入<name>", "请输入<name>"),
         ("<my-tag id='1'>x</my-tag>", "x"),
         ("<!DOCTYPE html>x", "x"),

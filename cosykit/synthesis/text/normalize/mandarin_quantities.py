@@ -193,6 +193,7 @@ RATIOS: tuple[Rule, ...] = (
 """Rules for scores and proportions; what is a time has been read by then."""
 
 QUANTITIES: tuple[Rule, ...] = (
+    rule(rf"\$ ?(?={NUMBER}蚊)", ""),
     rule(
         rf"(?<![A-Za-z]){_CURRENCY} ?(?P<first>{NUMBER})"
         rf"(?:到[¥$€£]?(?P<last>{NUMBER}))?{_SCALE}元?",
