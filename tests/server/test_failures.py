@@ -76,9 +76,9 @@ def test_bug_of_a_route_is_answered_and_its_connection_kept(
     def broken(service: SpeechService) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(SpeechService, "fallback", property(broken))
     health = request(b"", "X-Request-ID: trace", line="GET /health HTTP/1.1")
-    with wired(counting.port) as wire:
+    with wired(counting.port) as wire, monkeypatch.context() as patch:
+        patch.setattr(SpeechService, "fallback", property(broken))
         for _ in range(2):
             wire.send(health)
             head = wire.read_until(b"\r\n\r\n")
