@@ -158,8 +158,11 @@ def _number(character: re.Match[str]) -> str:
     if "/" not in plain:
         plain = str(int(unicodedata.numeric(char)))
     before = character.string[character.start() - 1 : character.start()]
-    follows_number = before.isnumeric() and unicodedata.category(char) != "Nd"
-    return f" {plain}" if follows_number else plain
+    if unicodedata.category(char) == "Nd":
+        return plain
+    # log₂8 is not log28.
+    leads_number = "0" <= character.string[character.end() : character.end() + 1] <= "9"
+    return f"{' ' * before.isnumeric()}{plain}{' ' * leads_number}"
 
 
 def _raised(run: re.Match[str]) -> str:

@@ -101,6 +101,7 @@ def test_emoji_are_dropped(emoji: str) -> None:
         ("café naïve Ærø Łódź", "cafe naive Aero Lodz"),
         ("e\u0301te\u0301", "ete"),
         ("H₂O和m²", "H2O和m^2"),
+        ("log₂8=3", "log2 8=3"),
         ("㎡℃№Ⅳ①½", "m^2°CNo.4 1 1/2"),
         ("𝐁𝐨𝐥𝐝 ﬁne", "Bold fine"),
         ("٣ و ४", "3 و 4"),

@@ -23,7 +23,7 @@ _NAMED = one_of(
     "Boeing Airbus Flight flight Room room Route route Highway highway Interstate Suite"
     " suite Apartment Apt Bus bus Gate Unit Building Studio"
 )
-_CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial")
+_CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial OTP UID")
 # 3-year-old, 5-star: a quantity before a word.
 _COMPOUND = re.compile(r"\d+(?:-[A-Za-z]{2,})+")
 

@@ -149,7 +149,7 @@ RANGES: tuple[Rule, ...] = (
         " minus ",
     ),
     rule(
-        rf"(?<![\w.])({NUMBER})((?:[%°]|°?[A-Za-z]{{1,4}})?)"
+        rf"(?<![\w.])(?<![A-Za-z]-)({NUMBER})((?:[%°]|°?[A-Za-z]{{1,4}})?)"
         rf" ?[-~—] ?(?=[¥$€£-]?({NUMBER}))",
         _connector,
     ),

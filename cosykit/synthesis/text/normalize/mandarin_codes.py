@@ -22,7 +22,7 @@ _PHONE_START = r"(?<![\w.-])"
 _CODE_WORDS = one_of(
     "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
     " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
-    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客 端口"
+    " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客 端口 UID"
     " 電話 手機 熱線 傳真 帳號 密碼 驗證碼 編號 訂單 房間 代碼"
 )
 # After a number of three digits or more that names a thing.
@@ -57,7 +57,9 @@ def _chain(match: re.Match[str]) -> str:
     groups = match.group().split("-")
     if sum(map(len, groups)) > 6:
         return "，".join(map(spell_phone, groups))
-    return "杠".join(map(cardinal, groups))
+    return "杠".join(
+        spell(each) if len(each) > 2 else cardinal(each) for each in groups
+    )
 
 
 def dotted(text: str) -> str:
@@ -106,7 +108,7 @@ CODES: tuple[Rule, ...] = (
         _phone,
     ),
     rule(
-        rf"{_PHONE_START}(?:(\+86|0086|86(?=[- ]))[- ]?)?"
+        rf"{_PHONE_START}(?:\(?(\+86|0086|86(?=[- )]))\)?[- ]?)?"
         r"(1[3-9]\d)[- ]?(\d{4})[- ]?(\d{4})(?!\d)",
         _grouped_mobile,
     ),
@@ -125,6 +127,7 @@ CODES: tuple[Rule, ...] = (
         _named_code,
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
+    rule(rf"(?<=单元)()(\d{{3,4}})(?![\d{_COUNTED}户平])", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
     rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}])", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
@@ -134,7 +137,7 @@ CODES: tuple[Rule, ...] = (
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),
     rule(r"(?<=[图表式])(\d{1,3})-(\d{1,3})(?![-\d])", r"\1杠\2"),
-    rule(r"(?<!\d)(\d{1,4})#(?=[楼栋座门机炉线井泵仓库])", r"\1号"),
+    rule(r"(?<!\d)(\d{1,4})#(?=[楼栋座门机炉线井泵仓库汽柴])", r"\1号"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(
         r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])",

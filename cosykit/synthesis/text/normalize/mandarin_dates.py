@@ -170,6 +170,7 @@ DATES: tuple[Rule, ...] = (
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    rule(r"(?<=第)(\d{1,3})'(?:分钟)?", r"\1分钟"),
     rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1到"),
     rule(

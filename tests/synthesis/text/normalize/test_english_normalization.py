@@ -69,6 +69,8 @@ def test_years(digits: str, words: str) -> None:
         ("3.14", "three point one four"),
         (".5", "point five"),
         ("Lv.5", "Lv five"),
+        ("LLaMA-3-70B", "LLaMA three seventy B"),
+        ("Your OTP is 482913", "Your OTP is four eight two nine one three"),
         ("<5 people and >10 dogs", "less than five people and greater than ten dogs"),
         ("100 m2", "one hundred square meters"),
         ("-5 degrees", "minus five degrees"),
