@@ -14,7 +14,8 @@ def install_lock(models_dir: Path, model: str, say: Say = silent) -> Iterator[No
     """Hold the lock of a model; the system frees it when the process dies.
 
     Waits for an install in another process, and says so. What a process that died with
-    the lock was writing is swept away.
+    the lock was writing is swept away, and so is what ours was when it is left: a
+    signal may come between a file and its removal.
 
     Raises:
         ResourceError: The models folder cannot be written.
@@ -32,4 +33,7 @@ def install_lock(models_dir: Path, model: str, say: Say = silent) -> Iterator[No
             say(f"Waiting for another process that installs {model} ...")
             fcntl.flock(handle, fcntl.LOCK_EX)
         sweep(models_dir / model)
-        yield
+        try:
+            yield
+        finally:
+            sweep(models_dir / model)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cosykit.hub.lock import install_lock
 
 KILLED = """
@@ -29,3 +31,12 @@ def test_what_a_killed_holder_was_writing_is_swept_away(tmp_path: Path) -> None:
     assert len(list(folder.iterdir())) == 3
     with install_lock(tmp_path, "it"):
         assert [path.name for path in folder.iterdir()] == ["older.onnx"]
+
+
+def test_what_an_interrupted_holder_was_writing_is_swept_away(tmp_path: Path) -> None:
+    half = tmp_path / "it" / "int8" / ".graph.onnx.joined.tmp"
+    half.parent.mkdir(parents=True)
+    with pytest.raises(SystemExit), install_lock(tmp_path, "it"):
+        half.write_text("half")
+        raise SystemExit(143)
+    assert not half.exists()
