@@ -232,7 +232,15 @@ def _models_dir(
     environ: Mapping[str, str],
 ) -> Path:
     default = all_keys()["models_dir"].default
-    folder = Path(str(values.get("models_dir", default))).expanduser()
+    named = str(values.get("models_dir", default))
+    try:
+        folder = Path(named).expanduser()
+    except RuntimeError as error:
+        place = origins["models_dir"].place or "command line"
+        raise ConfigError(
+            f"{place}: models_dir begins with a home that nobody has, {_show(named)}",
+            hint="Write the whole path of the folder",
+        ) from error
     if origins["models_dir"].kind in ("environment", "flag"):
         return Path.cwd() / folder
     return (file.parent if file else data_folder(environ)).absolute() / folder

@@ -25,7 +25,7 @@ def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
     if named := environ.get("COSYKIT_CONFIG"):
         return _existing(Path(named), "COSYKIT_CONFIG")
     for folder in (Path.cwd(), clone_root(), config_folder(environ)):
-        if _is_file(folder / FILE_NAME):
+        if folder and _is_file(folder / FILE_NAME):
             return folder / FILE_NAME
     return None
 
@@ -42,31 +42,36 @@ def clone_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
-def config_folder(environ: Mapping[str, str]) -> Path:
-    """Name the user's folder for configuration."""
+def config_folder(environ: Mapping[str, str]) -> Path | None:
+    """Name the user's folder for configuration; None for a user without a home."""
     return _xdg(environ, "XDG_CONFIG_HOME", ".config")
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Name the user's folder for models, used where no file says otherwise."""
-    return _xdg(environ, "XDG_DATA_HOME", ".local/share")
+    """Name the user's folder for models, used where no file says otherwise.
+
+    Raises:
+        ConfigError: The user has no home.
+    """
+    folder = _xdg(environ, "XDG_DATA_HOME", ".local/share")
+    if folder is None:
+        raise ConfigError(
+            "this user has no home folder for models",
+            hint="Set HOME, or name a folder with --models-dir or COSYKIT_MODELS_DIR",
+        )
+    return folder
 
 
-def _xdg(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+def _xdg(environ: Mapping[str, str], variable: str, fallback: str) -> Path | None:
     named = Path(environ.get(variable, ""))
     # The XDG specification has relative paths ignored.
-    base = named if named.is_absolute() else _home(environ) / fallback
-    return base / "cosykit"
-
-
-def _home(environ: Mapping[str, str]) -> Path:
+    if named.is_absolute():
+        return named / "cosykit"
     try:
-        return Path(environ.get("HOME") or Path.home())
-    except RuntimeError as error:
-        raise ConfigError(
-            "this user has no home folder",
-            hint="Set HOME, or name the file with COSYKIT_CONFIG",
-        ) from error
+        home = Path(environ.get("HOME") or Path.home())
+    except RuntimeError:  # nor is there one in the list of users
+        return None
+    return home / fallback / "cosykit"
 
 
 def _existing(path: Path, source: str) -> Path:

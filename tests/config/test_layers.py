@@ -218,6 +218,35 @@ def test_home_sign_in_the_models_folder_is_expanded(
     assert load_settings(file, environ={}).settings.models_dir == elsewhere / "voices"
 
 
+def test_home_of_nobody_in_the_models_folder_is_told(elsewhere: Path) -> None:
+    file = write(elsewhere / "conf", "models_dir: ~no such user/voices\n")
+    with pytest.raises(ConfigError, match=r"cosykit\.yaml:1: models_dir .*~no such"):
+        load_settings(file, environ={})
+
+
+@pytest.fixture
+def homeless(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be a user that the system does not know, as in a container."""
+
+    def nobody(uid: int) -> object:
+        raise KeyError(uid)
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    return elsewhere
+
+
+def test_user_without_a_home_needs_none_where_models_have_a_folder(
+    homeless: Path,
+) -> None:
+    environ = {"COSYKIT_MODELS_DIR": str(homeless)}
+    loaded = load_settings(environ=environ)
+    assert (loaded.file, loaded.settings.models_dir) == (None, homeless)
+    with pytest.raises(ConfigError, match="no home folder for models") as caught:
+        load_settings(environ={})
+    assert "COSYKIT_MODELS_DIR" in caught.value.hint
+
+
 def test_settings_are_frozen_and_hide_secrets(tmp_path: Path) -> None:
     settings = load_settings(
         write(tmp_path, "server: {api_keys: [hush]}\n"), environ={}
