@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 import traceback
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 
@@ -42,7 +43,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(TextFormatter):
-    """Writes one JSON object a line."""
+    """Writes one JSON object a line, with the `fields` that a record has beside."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write one record."""
@@ -56,7 +57,8 @@ class JsonFormatter(TextFormatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        return json.dumps(fields)
+        more: Mapping[str, object] = getattr(record, "fields", {})
+        return json.dumps({**fields, **more})
 
 
 def _described(error: BaseException) -> list[str]:

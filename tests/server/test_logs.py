@@ -116,6 +116,9 @@ def test_json_lines_bear_the_id_of_their_request_in_every_thread(
         ("in-the-server", "cosykit.access", "info"),
         ("-", "elsewhere", "warning"),
     }
+    ended = next(line for line in lines if line["request_id"] == "fine")
+    assert (ended["method"], ended["route"]) == ("POST", "/v1/audio/speech")
+    assert ended["status"] == 200 and ended["elapsed_ms"] >= 0
     traces = [line["exception"] for line in lines if "exception" in line]
     assert len(traces) == 2
     assert "in _speak" in traces[0]

@@ -18,7 +18,7 @@ from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.discretion import discreet
-from cosykit.server.request_log import REQUEST_ID, safe_id
+from cosykit.server.request_log import REQUEST_ID, note_answer, safe_id
 from cosykit.server.service import SpeechService
 from cosykit.server.streaming import taken_within
 
@@ -264,8 +264,7 @@ class Call:
 
     def _note(self, code: grpc.StatusCode, elapsed_s: float) -> None:
         route = f"gRPC {self._method.name}"
-        self.service.metrics.requests.labels(route=route, status=code.name).inc()
-        _log.info("%s %s %.0f ms", route, code.name, 1000 * elapsed_s)
+        note_answer(self.service.metrics, route, code.name, elapsed_s)
 
 
 def closing() -> BusyError:

@@ -9,7 +9,6 @@ would take it for the end of whole speech.
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Coroutine
 from contextlib import aclosing, suppress
@@ -34,15 +33,13 @@ from cosykit.server.discretion import discreet
 from cosykit.server.live import LiveSpeech
 from cosykit.server.live_events import EncodedAudio
 from cosykit.server.operations import check_length
-from cosykit.server.request_log import REQUEST_ID
+from cosykit.server.request_log import REQUEST_ID, note_answer
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output, start_speech
 from cosykit.server.streaming import taken_within
 from cosykit.server.wyoming.events import Manner, Piece, WholeText, asked, read_event
 from cosykit.server.wyoming.voices import describe, language_of
 from cosykit.types import SpeechRequest
-
-_log = logging.getLogger("cosykit.access")
 
 _SAMPLE_BYTES = 2
 # Bytes of audio in an event.
@@ -232,10 +229,9 @@ class Conversation:
             status = error.code
             raise
         finally:
+            elapsed_s = time.perf_counter() - began
             route = "Wyoming synthesize"
-            self._service.metrics.requests.labels(route=route, status=status).inc()
-            elapsed_ms = 1000 * (time.perf_counter() - began)
-            _log.info("%s %s %.0f ms", route, status, elapsed_ms)
+            note_answer(self._service.metrics, route, status, elapsed_s)
 
     async def _tell_audio(self, piece: bytes, rate: int) -> None:
         for at in range(0, len(piece), _MOST_BYTES):
