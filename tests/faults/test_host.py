@@ -20,7 +20,7 @@ from tests.server.test_cloning_api import REFERENCE
 
 Record = Callable[[str, object], None]
 DAY_S = 86_400.0
-WORDS = 40
+WORDS = 12
 WHOLE_BYTES = WORDS * 24_000  # half a second of 16-bit samples each
 
 
