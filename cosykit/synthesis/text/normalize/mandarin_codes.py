@@ -28,7 +28,7 @@ _CODE_WORDS = one_of(
 # After a number of three digits or more that names a thing.
 _NAMED = one_of(
     "房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程 工作制 事件"
-    " 大促 购物节"
+    " 大促 购物节 邮箱 国道 省道 县道 路车 路公交"
 )
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"

@@ -221,6 +221,11 @@ QUANTITIES: tuple[Rule, ...] = (
         _measured,
     ),
     rule(rf"(?<=[{HAN}])/{_UNIT}", _per_unit),
+    rule(
+        rf"((?:\d|[零一两二三四五六七八九十百千万亿])[{HAN}]{{1,3}})/"
+        rf"(?=(?:{_MEASURES})(?:的|左右|以[上下]|[^{HAN}]|\Z))",
+        r"\1每",
+    ),
     rule(r"(?<=[元块升])/(?=[\d一两二三四五六七八九十])", "每"),
     # 1米75 is a height, 9秒58 a record.
     rule(
