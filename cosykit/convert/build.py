@@ -29,6 +29,9 @@ from cosykit.hub.sources import SourceFiles
 from cosykit.hub.verify import FileDigest, digest_of
 from cosykit.spec import GraphName, Precision
 
+# No training comes near it, and half precision ends there.
+_GREATEST_WEIGHT = float(np.finfo(np.float16).max)
+
 Builder = Callable[[Precision], Graph]
 Builders = Mapping[GraphName, Builder]
 
@@ -60,8 +63,10 @@ def build(
     progress = _Progress(files, pieces, report)
     work = _Work(files, target, model, read_dimensions(description), progress)
     try:
-        for source in dict.fromkeys(piece.source for piece in pieces):
-            work.convert(source, [piece for piece in pieces if piece.source == source])
+        # What overflows is refused by `_load`, so numpy need not warn of it.
+        with np.errstate(all="ignore"):
+            for source in dict.fromkeys(piece.source for piece in pieces):
+                work.convert(source, [p for p in pieces if p.source == source])
         return _settled(target)
     except OSError as error:
         if isinstance(error, ResourceError):
@@ -202,9 +207,11 @@ _LOADERS: Mapping[str, Callable[[Path, Dimensions], Builders]] = {
 def _load(module: Module, checkpoint: Mapping[str, Tensor], name: str) -> None:
     load_weights(module, checkpoint, name)
     for key, parameter in module.parameters():
-        # A sum over numbers that are not all finite is not finite either.
-        if not np.isfinite(parameter.array.sum(dtype=np.float64)):
+        least, greatest = parameter.array.min(), parameter.array.max()
+        # Written so that NaN, which both of them are then, fails as well.
+        if not (least >= -_GREATEST_WEIGHT and greatest <= _GREATEST_WEIGHT):
             raise ModelLoadError(
-                f"{key} in {name} holds numbers that are not finite",
+                f"{key} in {name} holds numbers that are not finite, or beyond "
+                f"{_GREATEST_WEIGHT:.0f}",
                 hint="The training that made this checkpoint has failed; take another",
             )

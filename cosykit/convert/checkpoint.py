@@ -13,6 +13,7 @@ import pickle
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosykit.convert.state_pickle import StateUnpickler, TensorView, UnsafePickleError
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, quoted
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -127,11 +128,10 @@ def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]
         if len(pickles) != 1:
             raise zipfile.BadZipFile("it holds no data.pkl")
         prefix = pickles[0].removesuffix("data.pkl")
-        if f"{prefix}byteorder" in archive.namelist():
-            order = archive.read(f"{prefix}byteorder")
-            if order != b"little":
-                raise zipfile.BadZipFile(f"its byte order is {order!r}")
-        state = StateUnpickler(io.BytesIO(archive.read(pickles[0]))).load()
+        order = f"{prefix}byteorder"
+        if order in archive.namelist() and _stored(archive, order) != b"little":
+            raise zipfile.BadZipFile("its byte order is not that of this machine")
+        state = StateUnpickler(io.BytesIO(_stored(archive, pickles[0]))).load()
         places = {
             info.filename.removeprefix(f"{prefix}data/"): _content_place(mapped, info)
             for info in archive.infolist()
@@ -140,9 +140,19 @@ def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]
     return state, places
 
 
-def _content_place(mapped: mmap.mmap, info: zipfile.ZipInfo) -> tuple[int, int]:
+def _stored(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read a member, which cannot be larger than the file that it is in."""
+    _refuse_compressed(archive.getinfo(name))
+    return archive.read(name)
+
+
+def _refuse_compressed(info: zipfile.ZipInfo) -> None:
     if info.compress_type != zipfile.ZIP_STORED:
-        raise zipfile.BadZipFile(f"{info.filename} is compressed")
+        raise zipfile.BadZipFile(f"{quoted(info.filename)} is compressed")
+
+
+def _content_place(mapped: mmap.mmap, info: zipfile.ZipInfo) -> tuple[int, int]:
+    _refuse_compressed(info)
     # The local header's name and extra field may differ from the directory's in length.
     name_bytes, extra_bytes = struct.unpack_from("<HH", mapped, info.header_offset + 26)
     return info.header_offset + 30 + name_bytes + extra_bytes, info.file_size
@@ -190,12 +200,12 @@ def _read_legacy(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int
     StateUnpickler(stream).load()  # sizes of the writing machine's integers
     unpickler = StateUnpickler(stream)
     state = unpickler.load()
-    keys: object = StateUnpickler(stream).load()
-    if not isinstance(keys, list):
+    keys = StateUnpickler(stream).load()
+    if not (isinstance(keys, list) and all(isinstance(key, str) for key in keys)):
         raise pickle.UnpicklingError("it lists no storages")
     places = {}
     position = stream.tell()
-    for key in map(str, keys):
+    for key in keys:
         (elements,) = struct.unpack_from("<q", mapped, position)
         size = elements * unpickler.storages[key].kind.stored.itemsize
         places[key] = (position + 8, size)
@@ -208,10 +218,12 @@ def _tensors_of(state: object) -> Mapping[str, TensorView]:
         raise pickle.UnpicklingError("it holds no state dict")
     tensors = {}
     for key, value in state.items():
+        if not isinstance(key, str):
+            raise pickle.UnpicklingError("a key of it is no text")
         if isinstance(value, TensorView):
-            tensors[str(key)] = value
+            tensors[key] = value
         elif key not in _COUNTERS:
-            raise pickle.UnpicklingError(f"{key} is no tensor")
+            raise pickle.UnpicklingError(f"{quoted(key)} is no tensor")
     return tensors
 
 
@@ -219,11 +231,11 @@ def _tensors_by_name(state: object) -> Mapping[tuple[str, str], TensorView]:
     if not isinstance(state, dict):
         raise pickle.UnpicklingError("it holds no tables")
     return {
-        (str(name), str(key)): value
+        (name, key): value
         for name, table in state.items()
-        if isinstance(table, dict)
+        if isinstance(name, str) and isinstance(table, dict)
         for key, value in table.items()
-        if isinstance(value, TensorView)
+        if isinstance(key, str) and isinstance(value, TensorView)
     }
 
 
@@ -232,7 +244,7 @@ def _map_tensor(
 ) -> Tensor:
     kind = view.storage.kind
     start, size = places[view.storage.key]
-    needed = _last_element(view) + 1
+    needed = max(_last_element(view) + 1, prod(view.shape))
     if size < needed * kind.stored.itemsize or start + size > len(mapped):
         raise pickle.UnpicklingError("a tensor reaches beyond the end of its storage")
     elements: Tensor = np.frombuffer(

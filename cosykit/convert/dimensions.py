@@ -8,6 +8,10 @@ from pathlib import Path
 from cosykit.convert.facts import Facts, read_facts
 from cosykit.errors import ModelLoadError
 
+_MOST_LAYERS = 200
+# Samples a second.
+_LEAST_RATE, _GREATEST_RATE = 8000, 192_000
+
 
 @dataclass(frozen=True, slots=True)
 class EncoderDimensions:
@@ -174,13 +178,16 @@ def _checked(facts: Facts, class_name: str) -> Facts:
 
 
 def _encoder(facts: Facts) -> EncoderDimensions:
-    return EncoderDimensions(
+    sizes = EncoderDimensions(
         inputs=facts.integer("input_size"),
         size=facts.integer("output_size"),
         heads=facts.integer("attention_heads"),
         hidden=facts.integer("linear_units"),
-        layers=facts.integer("num_blocks"),
+        layers=facts.integer("num_blocks", _MOST_LAYERS),
     )
+    if sizes.size % (2 * sizes.heads):
+        raise facts.wrong("attention_heads", f"no even part of {sizes.size} channels")
+    return sizes
 
 
 def _language_model(facts: Facts) -> LanguageModelDimensions:
@@ -207,8 +214,8 @@ def _flow(facts: Facts) -> FlowDimensions:
         estimator=EstimatorDimensions(
             mels=estimator.integer("out_channels"),
             channels=estimator.integers("channels"),
-            blocks=estimator.integer("n_blocks"),
-            middle=estimator.integer("num_mid_blocks"),
+            blocks=estimator.integer("n_blocks", _MOST_LAYERS),
+            middle=estimator.integer("num_mid_blocks", _MOST_LAYERS),
             heads=estimator.integer("num_heads"),
             head_size=estimator.integer("attention_head_dim"),
         ),
@@ -217,7 +224,7 @@ def _flow(facts: Facts) -> FlowDimensions:
 
 def _vocoder(facts: Facts) -> VocoderDimensions:
     fourier = facts.section("istft_params")
-    return VocoderDimensions(
+    sizes = VocoderDimensions(
         sample_rate=facts.integer("sampling_rate"),
         mels=facts.integer("in_channels"),
         channels=facts.integer("base_channels"),
@@ -237,3 +244,31 @@ def _vocoder(facts: Facts) -> VocoderDimensions:
         limit=facts.number("audio_limit"),
         pitch_channels=facts.section("f0_predictor").integer("cond_channels"),
     )
+    _check_vocoder(facts, sizes)
+    return sizes
+
+
+def _check_vocoder(facts: Facts, sizes: VocoderDimensions) -> None:
+    """Make sure that what is said of the vocoder fits together."""
+    if not _LEAST_RATE <= sizes.sample_rate <= _GREATEST_RATE:
+        raise facts.wrong("sampling_rate", f"not {_LEAST_RATE} to {_GREATEST_RATE}")
+    levels = len(sizes.rates)
+    for name, count, expected in (
+        ("upsample_kernel_sizes", len(sizes.kernels), levels),
+        ("source_resblock_kernel_sizes", len(sizes.source_kernels), levels),
+        ("source_resblock_dilation_sizes", len(sizes.source_dilations), levels),
+        (
+            "resblock_dilation_sizes",
+            len(sizes.block_dilations),
+            len(sizes.block_kernels),
+        ),
+    ):
+        if count != expected:
+            raise facts.wrong(name, f"a list of {count}, not of {expected}")
+    if sizes.channels % 2**levels:
+        raise facts.wrong("base_channels", f"not to be halved {levels} times")
+    for rate, kernel in zip(sizes.rates, sizes.kernels, strict=True):
+        if kernel < rate or (kernel - rate) % 2:
+            raise facts.wrong(
+                "upsample_kernel_sizes", f"no kernel for a rate of {rate}"
+            )

@@ -25,6 +25,9 @@ _REFERENCE = re.compile(r"<(\w+)>")
 _LONGEST_BYTES = 1_000_000
 # More references in a row than this are a circle.
 _LONGEST_CHAIN = 20
+# No dimension of a model is larger, and no list of them longer.
+_GREATEST = 1_000_000
+_LONGEST_LIST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +53,37 @@ class Facts:
         for name in names:
             node = facts._find(name)
             if not isinstance(node, MappingNode):
-                raise facts._wrong(name, "no mapping")
+                raise facts.wrong(name, "no mapping")
             facts = Facts(self.root, node, f"{facts.place}{name}.")
         return facts
 
-    def integer(self, name: str) -> int:
-        """Give a whole number."""
-        return self._whole(name, self._find(name))
+    def integer(self, name: str, most: int = _GREATEST) -> int:
+        """Give a whole number from 1 to the most that makes sense."""
+        return self._whole(name, self._find(name), most)
 
     def number(self, name: str) -> float:
-        """Give a number."""
+        """Give a number that is not negative."""
         try:
-            return float(self.text(name))
+            number = float(self.text(name))
         except ValueError:
-            raise self._wrong(name, "no number") from None
+            raise self.wrong(name, "no number") from None
+        if not 0 <= number <= _GREATEST:
+            raise self.wrong(name, f"no number from 0 to {_GREATEST}")
+        return number
 
     def text(self, name: str) -> str:
         """Give a scalar as it is written."""
         node = self._find(name)
         if not isinstance(node, ScalarNode):
-            raise self._wrong(name, "no scalar")
+            raise self.wrong(name, "no scalar")
         return str(node.value)
 
     def integers(self, name: str) -> Sequence[int]:
-        """Give a sequence of whole numbers."""
+        """Give a sequence of whole numbers, of which none is less than 1."""
         return self._wholes(name, self._find(name))
 
     def rows(self, name: str) -> Sequence[Sequence[int]]:
-        """Give a sequence of sequences of whole numbers."""
+        """Give a sequence of such sequences."""
         rows = self._items(name, self._find(name))
         return tuple(self._wholes(name, row) for row in rows)
 
@@ -86,14 +92,19 @@ class Facts:
 
     def _items(self, name: str, node: Node) -> Sequence[Node]:
         if not isinstance(node, SequenceNode):
-            raise self._wrong(name, "no sequence")
+            raise self.wrong(name, "no sequence")
+        if not 0 < len(node.value) <= _LONGEST_LIST:
+            raise self.wrong(name, f"no sequence of 1 to {_LONGEST_LIST} items")
         return tuple(self._followed(item) for item in node.value)
 
-    def _whole(self, name: str, node: Node) -> int:
+    def _whole(self, name: str, node: Node, most: int = _GREATEST) -> int:
         try:
-            return int(node.value)
+            number = int(node.value)
         except (TypeError, ValueError):
-            raise self._wrong(name, "no whole number") from None
+            raise self.wrong(name, "no whole number") from None
+        if not 1 <= number <= most:
+            raise self.wrong(name, f"no whole number from 1 to {most}")
+        return number
 
     def _find(self, name: str) -> Node:
         return self._followed(self._child(self.node, name))
@@ -115,7 +126,8 @@ class Facts:
         place = "" if parent is self.root else self.place
         raise _unreadable(f"{place}{name} is missing")
 
-    def _wrong(self, name: str, fault: str) -> ModelLoadError:
+    def wrong(self, name: str, fault: str) -> ModelLoadError:
+        """Make the error for a fact that cannot be."""
         return _unreadable(f"{self.place}{name} is {fault}")
 
 

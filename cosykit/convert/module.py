@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, quoted
 
 Weights = NDArray[np.float32]
 
@@ -83,7 +83,8 @@ def load_weights(
     """
     parameters = dict(module.parameters())
     problems = [f"missing: {key}" for key in parameters if key not in checkpoint]
-    problems += [f"unexpected: {key}" for key in checkpoint if key not in parameters]
+    unexpected = (key for key in checkpoint if key not in parameters)
+    problems += [f"unexpected: {quoted(key)}" for key in unexpected]
     for key, parameter in parameters.items():
         array = checkpoint.get(key)
         if array is None:

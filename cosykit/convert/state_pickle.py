@@ -6,14 +6,21 @@ none of them does more than build a value of it.
 Source: torch/serialization.py, torch/_utils.py
 """
 
-import io
 import pickle
+import pickletools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import BinaryIO
+from warnings import catch_warnings
 
 import numpy as np
+
+# The state dict of the full model remembers some ten thousand objects. Memory for them
+# is taken at once, up to the highest number that the pickle gives one.
+_MOST_REMEMBERED = 1_000_000
+_REMEMBERING = ("PUT", "BINPUT", "LONG_BINPUT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +111,25 @@ class StateUnpickler(pickle.Unpickler):
         storages: Those it met, by their keys.
     """
 
-    def __init__(self, stream: io.BufferedIOBase) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream)
+        self._stream = stream
         self.storages: dict[str, Storage] = {}
+
+    def load(self) -> object:
+        """Unpickle what comes next, unless it wants more memory than it can need."""
+        start = self._stream.tell()
+        with catch_warnings(action="ignore"):  # of odd texts in broken files
+            self._check_memory()
+        self._stream.seek(start)
+        found: object = super().load()
+        return found
+
+    def _check_memory(self) -> None:
+        for opcode, argument, _ in pickletools.genops(self._stream):
+            number = argument if opcode.name in _REMEMBERING else None
+            if isinstance(number, int) and number > _MOST_REMEMBERED:
+                raise pickle.UnpicklingError("it remembers more than a state dict does")
 
     def find_class(self, module: str, name: str) -> object:
         """Look a name up on the list."""
@@ -122,8 +145,9 @@ class StateUnpickler(pickle.Unpickler):
         if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage"):
             raise pickle.UnpicklingError("an unknown kind of reference")
         _, kind, key, _, elements = pid[:5]
-        if not (isinstance(kind, StorageType) and isinstance(elements, int)):
+        is_storage = isinstance(kind, StorageType) and isinstance(elements, int)
+        if not (is_storage and isinstance(key, str)):
             raise pickle.UnpicklingError("a reference to something else than a storage")
-        storage = Storage(kind, str(key), elements)
+        storage = Storage(kind, key, elements)
         self.storages[storage.key] = storage
         return storage

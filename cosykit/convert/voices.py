@@ -1,14 +1,16 @@
 """Turn the built-in voices of a release into files of their own."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
 from cosykit.convert.checkpoint import Tensor, read_tables
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, quoted
 from cosykit.hub.voice_file import StoredVoice, voice_path, write_voice
 from cosykit.types import Gender, Language
 
@@ -31,16 +33,29 @@ def write_built_in_voices(
         ModelLoadError: The file is broken, or a voice in it is of another size.
         ResourceError: The folder cannot be written or the disk is full.
     """
+    taken: set[str] = set()
     for name, table in read_tables(source).items():
         vector = table.get("embedding")
-        if vector is None or vector.size != speaker_size:
+        if vector is None or vector.size != speaker_size or not _is_finite(vector):
             raise ModelLoadError(
-                f"the voice {name} in {source.name} has no speaker vector of "
+                f"the voice {quoted(name)} in {source.name} has no speaker vector of "
                 f"{speaker_size} numbers",
                 hint="Convert only voices that were made for this model",
             )
         voice = _voice(name, model, vector)
+        voice = replace(voice, id=_free(voice.id, taken))
+        taken.add(voice.id)
         write_voice(voice_path(folder, voice.id), voice)
+
+
+def _is_finite(vector: Tensor) -> bool:
+    return bool(np.isfinite(vector.astype(np.float32)).all())
+
+
+def _free(wanted: str, taken: Collection[str]) -> str:
+    """Number an id, where another voice has it already."""
+    numbered = (f"{wanted}_{number}" for number in count(2))
+    return next(id_ for id_ in chain([wanted], numbered) if id_ not in taken)
 
 
 def _voice(name: str, model: str, vector: Tensor) -> StoredVoice:

@@ -29,7 +29,7 @@ def fold_weight_norm(checkpoint: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """Replace each pair by its weight, under the key `X.weight`; keep the rest.
 
     Raises:
-        ModelLoadError: One half of a pair is missing.
+        ModelLoadError: One half of a pair is missing, or does not fit the other.
     """
     folded: dict[str, Tensor] = {}
     for key, tensor in checkpoint.items():
@@ -37,6 +37,7 @@ def fold_weight_norm(checkpoint: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
             if key.endswith(f".{length_end}"):
                 owner = key.removesuffix(length_end)
                 direction = _half(checkpoint, f"{owner}{direction_end}", key)
+                _check_length(tensor, direction, key)
                 folded[f"{owner}weight"] = _scaled(direction, tensor)
                 break
             if key.endswith(f".{direction_end}"):
@@ -54,6 +55,15 @@ def _half(checkpoint: Mapping[str, Tensor], key: str, other: str) -> Tensor:
             hint="Take the file from its source again",
         )
     return checkpoint[key]
+
+
+def _check_length(length: Tensor, direction: Tensor, key: str) -> None:
+    expected = (*direction.shape[:1], *(1 for _ in direction.shape[1:]))
+    if length.shape != expected:
+        raise ModelLoadError(
+            f"{key} is {length.shape}, not {expected}",
+            hint="Take the file from its source again",
+        )
 
 
 def _scaled(direction: Tensor, length: Tensor) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ from cosykit.hub.http import endless, read_answer
 from cosykit.hub.replies import Access
 
 # A page names a thousand files.
-_MOST_PAGES = 100
+_MOST_PAGES = 20
 
 
 class _Lfs(BaseModel):

@@ -62,6 +62,64 @@ def test_any_name_off_the_list_is_refused(
         read_checkpoint(path)
 
 
+def archive(path: Path, pickled: bytes, compression: int = zipfile.ZIP_STORED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as file:
+        file.writestr("llm/data.pkl", pickled)
+        file.writestr("llm/data/0", bytes(8))
+    return path
+
+
+# Descriptions of a tensor of 8 bytes, as torch writes them.
+FIRST_STORAGE = b"(X\x07\0\0\0storagectorch\n%s\nX\x01\0\0\x000X\x03\0\0\0cpuK\x02tQ"
+
+
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        b"\x80\x02}r\xff\xff\xff\x7f.",  # memory for 2^31 objects
+        b"}p2000000000\n.",
+        b"\x80\x05\x96\0\0\0\0\0\x01\0\0x.",  # a terabyte that is not there
+        b"\x80\x04\x8e\0\0\0\0\0\x01\0\0x.",
+        b"\x80\x02}K\x01K\x01s.",  # a key that is no text
+        b"\x80\x02}K\x012\x862\x86K\x01s.",
+    ],
+)
+def test_pickle_that_asks_for_too_much_is_refused(
+    tmp_path: Path, pickled: bytes
+) -> None:
+    path = archive(tmp_path / "llm.pt", pickled)
+    with pytest.raises(ModelLoadError, match="no whole PyTorch checkpoint"):
+        read_checkpoint(path)
+    path.write_bytes(pickled)
+    with pytest.raises(ModelLoadError, match="no whole PyTorch checkpoint"):
+        read_checkpoint(path)
+
+
+def test_compressed_pickle_is_refused(tmp_path: Path) -> None:
+    pickled = b"\x80\x02" + b"N0" * 10_000_000 + b"}."
+    path = archive(tmp_path / "llm.pt", pickled, zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ModelLoadError, match="is compressed"):
+        read_checkpoint(path)
+
+
+@pytest.mark.parametrize("storage", [b"FloatStorage", b"BFloat16Storage"])
+def test_tensor_larger_than_its_storage_is_refused(
+    tmp_path: Path, storage: bytes
+) -> None:
+    """Repeating two numbers a billion times costs a file nothing."""
+    view = b"(%sK\0J\xff\xff\xff\x7f\x85K\0\x85\x89NtR" % (FIRST_STORAGE % storage)
+    state = b"}X\x01\0\0\0actorch._utils\n_rebuild_tensor_v2\n%ss." % view
+    path = archive(tmp_path / "llm.pt", b"\x80\x02" + state)
+    with pytest.raises(ModelLoadError, match="beyond the end of its storage"):
+        read_checkpoint(path)
+    small = archive(
+        tmp_path / "hift.pt",
+        b"\x80\x02" + state.replace(b"J\xff\xff\xff\x7f", b"K\x02"),
+    )
+    assert read_checkpoint(small)["a"].shape == (2,)
+
+
 def test_cut_off_file_is_refused() -> None:
     with pytest.raises(ModelLoadError, match="no whole PyTorch checkpoint"):
         read_checkpoint(CHECKPOINTS / "truncated.pt")

@@ -56,6 +56,10 @@ def test_references_are_followed_through_references(tmp_path: Path) -> None:
         ("other: 1", "size is missing"),
         ("size: [1]", "size is no whole number"),
         ("size: 1.5", "size is no whole number"),
+        ("size: 0", "size is no whole number from 1"),
+        ("size: -1", "size is no whole number from 1"),
+        ("size: 100000000", "size is no whole number from 1"),
+        (f"size: {'9' * 5000}", "size is no whole number"),
     ],
 )
 def test_missing_or_odd_fact_is_named(tmp_path: Path, text: str, reason: str) -> None:
@@ -67,6 +71,45 @@ def test_missing_or_odd_fact_is_named(tmp_path: Path, text: str, reason: str) ->
 def test_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ModelLoadError):
         facts_of(tmp_path, text)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-1", "1e30", "x"])
+def test_number_that_cannot_be_is_named(tmp_path: Path, number: str) -> None:
+    with pytest.raises(ModelLoadError, match="size is no number"):
+        facts_of(tmp_path, f"size: {number}").number("size")
+
+
+@pytest.mark.parametrize("items", [[], [1] * 21])
+def test_list_of_no_use_is_named(tmp_path: Path, items: list[int]) -> None:
+    with pytest.raises(ModelLoadError, match="size is no sequence of 1 to 20"):
+        facts_of(tmp_path, f"size: {items}").integers("size")
+
+
+@pytest.mark.parametrize(
+    ("line", "lies", "reason"),
+    [
+        ("    sampling_rate: !ref <sample_rate>", "    sampling_rate: 3", "sampling"),
+        ("    nb_harmonics: 8", "    nb_harmonics: 0", "nb_harmonics is no whole"),
+        ("        num_blocks: 3", "        num_blocks: 900", "from 1 to 200"),
+        ("        num_blocks: 2", "        num_blocks: 0", "from 1 to 200"),
+        ("attention_heads: 4", "attention_heads: 5", "no even part of 64 channels"),
+        ("attention_heads: 4", "attention_heads: 64", "no even part of 64 channels"),
+        ("base_channels: 64", "base_channels: 62", "not to be halved 2 times"),
+        ("kernel_sizes: [16, 16]", "kernel_sizes: [16]", "a list of 1, not of 2"),
+        ("kernel_sizes: [16, 16]", "kernel_sizes: [16, 7]", "no kernel for a rate of"),
+        ("kernel_sizes: [16, 16]", "kernel_sizes: [16, 17]", "no kernel for a rate of"),
+        ("kernel_sizes: [7, 11]", "kernel_sizes: [7]", "a list of 1, not of 2"),
+    ],
+)
+def test_description_that_does_not_fit_together_is_refused(
+    tmp_path: Path, line: str, lies: str, reason: str
+) -> None:
+    path = tmp_path / "cosyvoice.yaml"
+    text = OFFICIAL.read_text()
+    assert line in text
+    path.write_text(text.replace(line, lies))
+    with pytest.raises(ModelLoadError, match=reason):
+        read_dimensions(path)
 
 
 def test_other_generation_is_refused(tmp_path: Path) -> None:

@@ -155,5 +155,5 @@ def test_every_missing_and_strange_key_is_named(dimensions: Dimensions) -> None:
     renamed["conv_pre.bias"] = renamed["conv_pre.bias"][:3]
     with pytest.raises(ModelLoadError) as failure:
         load_weights(Vocoder(dimensions.vocoder), renamed, "hift.pt")
-    for words in ("missing: conv_post.weight", "unexpected: conv_last", "(3,)"):
+    for words in ("missing: conv_post.weight", "unexpected: 'conv_last", "(3,)"):
         assert words in failure.value.message

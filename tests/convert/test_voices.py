@@ -1,11 +1,15 @@
 """Built-in voices become files that carry what the official names say."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cosykit.convert.checkpoint import read_tables
+from cosykit.convert.checkpoint_writer import TensorToWrite, write_checkpoint
 from cosykit.convert.voices import write_built_in_voices
 from cosykit.errors import ModelLoadError
 from cosykit.hub.voice_file import read_voice, voice_paths
@@ -35,5 +39,34 @@ def test_every_voice_becomes_a_file(tmp_path: Path) -> None:
 
 
 def test_voice_of_another_size_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelLoadError, match=r"中文女 in spk2info\.pt.*256 numbers"):
+    with pytest.raises(ModelLoadError, match=r"中文女' in spk2info\.pt.*256 numbers"):
         write_built_in_voices(SOURCE, tmp_path, "toy", 256)
+
+
+def write_voices(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    tables = {
+        name: {"embedding": TensorToWrite(vector.shape, partial(np.array, vector))}
+        for name, vector in vectors.items()
+    }
+    write_checkpoint(path, tables)
+
+
+def test_voices_whose_ids_would_be_the_same_are_all_kept(tmp_path: Path) -> None:
+    source = tmp_path / "spk2info.pt"
+    names = ("中文女", "zh_female", "a/b", "a:b", "a?b", "x" * 40, "x" * 41)
+    write_voices(source, {name: np.ones(3, np.float32) for name in names})
+    write_built_in_voices(source, tmp_path / "voices", "toy", 3)
+    found = [read_voice(path) for path in voice_paths(tmp_path / "voices")]
+    assert {voice.name for voice in found} == set(names)
+    assert {voice.id for voice in found} == {
+        *("zh_female", "zh_female_2", "a_b", "a_b_2", "a_b_3"),
+        *("x" * 32, "x" * 32 + "_2"),
+    }
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_voice_that_is_not_finite_is_refused(tmp_path: Path, number: float) -> None:
+    source = tmp_path / "spk2info.pt"
+    write_voices(source, {"mine": np.array([1, number, 0], np.float32)})
+    with pytest.raises(ModelLoadError, match="'mine' in spk2info"):
+        write_built_in_voices(source, tmp_path / "voices", "toy", 3)

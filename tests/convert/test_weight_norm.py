@@ -48,3 +48,13 @@ def test_half_a_pair_is_refused(new_names: Mapping[str, Tensor], half: int) -> N
     del incomplete[f"conv_pre.parametrizations.weight.original{half}"]
     with pytest.raises(ModelLoadError, match=f"not conv_pre.*original{half}"):
         fold_weight_norm(incomplete)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 1, 1), (), (1, 64, 1)])
+def test_length_of_another_shape_is_refused(
+    new_names: Mapping[str, Tensor], shape: tuple[int, ...]
+) -> None:
+    key = "conv_pre.parametrizations.weight.original0"
+    odd = {**new_names, key: np.ones(shape, np.float32)}
+    with pytest.raises(ModelLoadError, match="conv_pre"):
+        fold_weight_norm(odd)

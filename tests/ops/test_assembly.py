@@ -220,9 +220,12 @@ def test_description_of_another_class_is_refused(copy: Path, models: Path) -> No
         made(copy, models)
 
 
-def test_training_that_failed_is_refused(copy: Path, models: Path) -> None:
+@pytest.mark.parametrize("number", [np.nan, -np.inf, 1e38])
+def test_training_that_failed_is_refused(
+    copy: Path, models: Path, number: float
+) -> None:
     state = dict(read_checkpoint(copy / "hift.pt"))
-    state["conv_post.bias"] = np.full_like(state["conv_post.bias"], np.nan)
+    state["conv_post.bias"] = np.full_like(state["conv_post.bias"], number)
     tensors = {
         key: TensorToWrite(tensor.shape, lambda tensor=tensor: tensor)  # type: ignore[misc]
         for key, tensor in state.items()
