@@ -250,6 +250,10 @@ HOSTILE = {
     "words": "a b ",
     "ampersands": "&a",
     "equations": "1+1-",
+    "formulas": "$a",
+    "ranges": "3楼-",
+    "fractions": "1/1-",
+    "rates": "一人/",
 }
 
 

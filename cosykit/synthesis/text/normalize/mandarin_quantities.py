@@ -103,7 +103,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _connector(match: re.Match[str]) -> str:
     first, unit, dash, last = match.groups()
-    is_negative = match.string[: match.start()].endswith("-")
+    is_negative = match.string[match.start() - 1 : match.start()] == "-"
     are_whole = first.isdecimal() and last.isdecimal() and not is_negative
     falls = are_whole and not unit and int(first) > int(last)
     # People write ranges upwards; 3-1 is a score.
