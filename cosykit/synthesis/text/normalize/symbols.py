@@ -26,6 +26,7 @@ _SLASH = re.compile(
 _PAUSE = re.compile(
     f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~>]) ?| - )(?=[{_LETTER}“(（])"
 )
+_BETWEEN_ANGLES = re.compile("<([^<>]{1,64})>")
 _UNSPOKEN = re.compile(f"[^{_LETTER}\\s，。！？；：、“”（）—…,.!?;:\"()'-]+")
 _LOOSE = re.compile(f"(?<![{LATIN}])['-]|['-](?![{LATIN}])")
 _BETWEEN_WORDS = re.compile(f"[{LATIN}0-9]")
@@ -38,7 +39,8 @@ def only_words(text: str, pause: str) -> str:
         text: Text whose numbers and signs with a reading have been written out.
         pause: What stands for arrows, bars and the like.
     """
-    text = _PAUSE.sub(pause, _SLASH.sub("、", text))
+    text = _BETWEEN_ANGLES.sub(r"\1", _SLASH.sub("、", text))
+    text = _PAUSE.sub(pause, text)
     text = _UNSPOKEN.sub(_instead_of_sign, text)
     return plain_punctuation(_LOOSE.sub("", text))
 
