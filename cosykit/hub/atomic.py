@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,6 +48,21 @@ def sweep(folder: Path) -> None:
             left.unlink()
 
 
+def delete_folder(folder: Path) -> None:
+    """Delete a folder of ours; of a link to a folder, what it leads to stays.
+
+    Raises:
+        ResourceError: A file cannot be deleted.
+    """
+    try:
+        if folder.is_symlink():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise translate_os_error(error, folder) from error
+
+
 def sync(path: Path) -> None:
     """Have a file, or the entries of a folder, on the disk when this returns."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -73,4 +89,8 @@ def translate_os_error(error: OSError, path: Path) -> ResourceError:
             f"{path} cannot be written: a file is in the way of a folder",
             hint="Move that file, or set models_dir to another folder",
         )
-    return ResourceError(f"{path} cannot be written: {error.strerror or error}")
+    return ResourceError(
+        f"{path} cannot be written: {error.strerror or error}",
+        hint="Move what is in its way, look at the limits of this user (ulimit -a), or "
+        "set models_dir to another folder",
+    )

@@ -13,7 +13,6 @@ The manifest is written last: a folder without one does not count as a model. Se
 levels lie side by side, and what they have in common is there once.
 """
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +21,10 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cosykit.errors import ModelLoadError
-from cosykit.hub.atomic import replacing, translate_os_error
+from cosykit.hub.atomic import delete_folder, replacing, translate_os_error
 from cosykit.hub.catalog import CATALOG, find_entry
+from cosykit.hub.lock import install_lock
+from cosykit.hub.progress import Say, silent
 from cosykit.hub.verify import FileDigest, problem_with
 from cosykit.spec import (
     LEVELS,
@@ -242,10 +243,11 @@ def seal(folder: Path, manifest: Manifest) -> Bundle:
     return Bundle(folder, manifest)
 
 
-def remove_bundle(models_dir: Path, model: str) -> bool:
+def remove_bundle(models_dir: Path, model: str, say: Say = silent) -> bool:
     """Delete a model with its saved voices; False when there is none.
 
     The manifest goes first, so that a killed removal leaves no half model that counts.
+    Waits for an install of the model in another process, and says so.
 
     Raises:
         ResourceError: A file cannot be deleted.
@@ -253,9 +255,12 @@ def remove_bundle(models_dir: Path, model: str) -> bool:
     folder = models_dir / model
     if not folder.is_dir():
         return False
-    try:
-        (folder / MANIFEST).unlink(missing_ok=True)
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise translate_os_error(error, folder) from error
+    with install_lock(models_dir, model, say):
+        try:
+            (folder / MANIFEST).unlink(missing_ok=True)
+        except OSError as error:
+            raise translate_os_error(error, folder) from error
+        if folder.is_symlink():  # to another disk, where its space is to be free again
+            delete_folder(folder.resolve())
+        delete_folder(folder)
     return True

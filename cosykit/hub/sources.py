@@ -1,12 +1,11 @@
 """The released files of a model, whole and checked, as conversion takes them."""
 
-import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cosykit.errors import HubError, InputError, ModelLoadError, ResourceError
-from cosykit.hub.atomic import translate_os_error
+from cosykit.hub.atomic import delete_folder
 from cosykit.hub.catalog import HubSource
 from cosykit.hub.progress import Say, silent
 from cosykit.hub.verify import FileDigest, digest_of
@@ -45,12 +44,8 @@ class SourceFiles:
         Raises:
             ResourceError: A file cannot be deleted.
         """
-        if not self.is_ours:
-            return
-        try:
-            shutil.rmtree(self.folder)
-        except OSError as error:
-            raise translate_os_error(error, self.folder) from error
+        if self.is_ours:
+            delete_folder(self.folder)
 
 
 def list_folder(

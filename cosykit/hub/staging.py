@@ -8,13 +8,12 @@
 It outlives the process: whatever is whole or begun is not fetched again.
 """
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from cosykit.hub.atomic import replacing, translate_os_error
+from cosykit.hub.atomic import delete_folder, replacing, translate_os_error
 from cosykit.hub.declared import DeclaredFile, Listing, digest_if_whole
 from cosykit.hub.partial import beginning_of
 from cosykit.hub.verify import FileDigest
@@ -77,11 +76,7 @@ class Staging:
         Raises:
             ResourceError: A file cannot be deleted.
         """
-        try:
-            if self.folder.exists():
-                shutil.rmtree(self.folder)
-        except OSError as error:
-            raise translate_os_error(error, self.folder) from error
+        delete_folder(self.folder)
 
     def begun_bytes(self, path: str, most_bytes: int) -> int:
         """Tell how much of a file that is not whole is there."""

@@ -34,6 +34,8 @@ def test_failure_keeps_the_old_content(tmp_path: Path, failure: BaseException) -
     [
         (errno.ENOSPC, "Free some disk space"),
         (errno.EROFS, "write access"),
+        (errno.EISDIR, "Move what is in its way"),
+        (errno.EFBIG, "ulimit"),
     ],
 )
 def test_system_error_says_what_to_do(tmp_path: Path, number: int, hint: str) -> None:

@@ -1,6 +1,8 @@
 """Bundles are sealed by their manifest and know when they are broken."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -14,6 +16,7 @@ from cosykit.hub.bundle import (
     spec_of,
     write_manifest,
 )
+from cosykit.hub.lock import install_lock
 from cosykit.hub.verify import digest_of
 from cosykit.spec import COSYVOICE_300M_SFT, LITE, Level, ModelFacts
 
@@ -83,6 +86,27 @@ def test_removed_model_is_gone(bundle: Bundle, tmp_path: Path) -> None:
     assert remove_bundle(tmp_path, "toy")
     assert not bundle.folder.exists()
     assert not remove_bundle(tmp_path, "toy")
+
+
+def test_model_on_another_disk_is_removed_with_its_link(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / "toy"
+    elsewhere.parent.mkdir()
+    bundle.folder.rename(elsewhere)
+    bundle.folder.symlink_to(elsewhere)
+    assert remove_bundle(tmp_path, "toy")
+    assert not bundle.folder.is_symlink()
+    assert not elsewhere.exists()
+
+
+def test_removal_waits_for_an_install(bundle: Bundle, tmp_path: Path) -> None:
+    said: SimpleQueue[str] = SimpleQueue()
+    with ThreadPoolExecutor() as pool, install_lock(tmp_path, "toy"):
+        removal = pool.submit(remove_bundle, tmp_path, "toy", said.put)
+        assert "Waiting for another process" in said.get(timeout=10)
+        assert bundle.folder.exists()
+    assert removal.result()
 
 
 FACTS = ModelFacts(3, 4, 16, 64, 1024, 512, 192, 80, 22_050, 50, 8, 256, ("instruct",))
