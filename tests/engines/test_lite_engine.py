@@ -79,7 +79,7 @@ def test_first_piece_is_short_and_the_joins_are_silent(tts: Synthesizer) -> None
 
 def test_speed_changes_the_tempo(tts: Synthesizer) -> None:
     slow, normal, fast = (
-        tts.synthesize("今天天气很好，我们去散步。", speed=speed).duration_s
+        tts.synthesize("今天天气很好。", speed=speed).duration_s
         for speed in (0.5, 1.0, 2.0)
     )
     assert slow == pytest.approx(2 * normal, rel=0.2)
@@ -255,7 +255,7 @@ def test_one_of_several_that_are_spoken_is_cancelled(
     tts: Synthesizer,
 ) -> None:
     begun = threading.Barrier(2)
-    requests = [SpeechRequest(LONG) for _ in range(2)]
+    requests = [SpeechRequest(LONG[: LONG.index("。") + 1]) for _ in range(2)]
 
     def speak(request: SpeechRequest) -> int:
         chunks = tts.engine.synthesize(request)

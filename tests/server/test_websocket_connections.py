@@ -25,7 +25,7 @@ HANDSHAKE = (
 def impatient(plugins: None) -> Iterator[Running]:
     """A server that holds nothing for long; what it sends fills up at once."""
     limits = {"silence_s": SILENCE_S}
-    settings = settings_for("tone", server=limits, engine={"timeout_s": 2})
+    settings = settings_for("tone", server=limits, engine={"timeout_s": 1})
     with running(settings, send_buffer=4096) as server:
         yield server
 
