@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from shutil import copymode
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -141,6 +142,10 @@ def _write(path: Path, found: "Tuning") -> None:
     from cosykit.hub.atomic import replacing
 
     text = amend(path, found.settings)
-    with replacing(path) as temporary:
+    target = path.resolve()  # which a link to it stays a link to
+    with replacing(target) as temporary:
+        temporary.touch()
+        if target.exists():  # it may hold keys, which are for nobody else's eyes
+            copymode(target, temporary)
         temporary.write_text(text, encoding="utf-8")
     note(f"Wrote {path}")
