@@ -20,6 +20,7 @@ from cosykit.cli.context import (
     load_configuration,
 )
 from cosykit.cli.output import note, print_json, print_table
+from cosykit.errors import InputError
 
 _MEANINGS = {
     "load_s": "to load the model",
@@ -90,6 +91,21 @@ def bench(
     from cosykit.cli.opening import make_ready
     from cosykit.cli.text_input import read_text
 
+    of_loads = {
+        "--url": bool(url),
+        "--api-key": bool(api_key),
+        "--direct": direct,
+        "--repeat": repeat > 0,
+        "--output": output is not None,
+    }
+    of_others = {"TEXT": bool(text), "--file": file is not None, "--stream": stream}
+    if load is None:
+        _refuse(of_loads, "is of use in a load test only", "Add --load USERS")
+    else:
+        _refuse(of_others, "is of no use in a load test", "Leave it out, or --load")
+    if url:
+        at_start = {"--direct": direct, "--synthetic": synthetic is not None}
+        _refuse(at_start, "is not for a server that runs already", "Leave out --url")
     given = read_text(text or [], file) if text or file else None
     flags = {
         "model": model,
@@ -144,6 +160,13 @@ def bench(
         ("measure", "value", ""),
         [(name, str(value), _MEANINGS.get(name, "")) for name, value in shown.items()],
     )
+
+
+def _refuse(options: Mapping[str, bool], why: str, hint: str) -> None:
+    """Refuse options that were given, rather than ignore them."""
+    given = [name for name, is_given in options.items() if is_given]
+    if given:
+        raise InputError(f"{given[0]} {why}", hint=hint)
 
 
 def _rounded(measured: Mapping[str, object]) -> dict[str, object]:

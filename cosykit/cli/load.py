@@ -59,12 +59,12 @@ def bench_load(settings: "Settings", options: LoadOptions, *, as_json: bool) -> 
     load = _load_engine if options.direct else _load_server
     levels = load(settings, options, plan)
     plain: dict[str, object] = {"levels": [asdict(level) for level in levels]}
-    if options.output:
-        _write(options.output, plain, levels)
     if as_json:
         print_json(plain)
     else:
         print_levels(levels)
+    if options.output:
+        _write(options.output, plain, levels)
 
 
 def _levels(written: str) -> Sequence[int]:

@@ -9,6 +9,7 @@ import typer
 
 from cosykit.cli.context import Json, ModelsDir, load_configuration
 from cosykit.cli.output import note, print_json, print_table
+from cosykit.errors import InputError
 
 if TYPE_CHECKING:
     from cosykit.hub.bundle import Bundle
@@ -52,6 +53,11 @@ def models(
     from cosykit.hub.bundle import own_models
     from cosykit.spec import SPECS
 
+    if remove is not None and (verify or json):
+        raise InputError(
+            "--remove removes a model, and lists none",
+            hint="Leave out --verify and --json, or --remove",
+        )
     folder = load_configuration(context, {"models_dir": models_dir}).settings.models_dir
     if remove is not None:
         _remove(folder, remove)

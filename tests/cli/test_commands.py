@@ -80,6 +80,15 @@ def test_model_is_removed(run: Run, folder: Path) -> None:
     assert "lite is not installed" in outcome.err
 
 
+def test_model_is_not_removed_where_others_are_to_be_listed(
+    run: Run, folder: Path
+) -> None:
+    (folder / "models/lite").mkdir(parents=True)
+    for option in ("--verify", "--json"):
+        assert run("models", "--remove", "lite", option).code == 2
+    assert (folder / "models/lite").exists()
+
+
 def test_model_without_its_graph_is_listed_as_broken(run: Run, folder: Path) -> None:
     write_manifest(
         folder / "models",

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from tests.cli.conftest import Run
@@ -44,6 +45,25 @@ def test_users_that_are_no_number_are_refused(run: Run, tone: Path) -> None:
         assert "is no number of users" in done.err
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--url", "http://127.0.0.1:1"), "--url is of use in a load test only"),
+        (("--direct",), "--direct is of use in a load test only"),
+        (("-o", "load"), "--output is of use in a load test only"),
+        (("--load", "1", "hello"), "TEXT is of no use in a load test"),
+        (("--load", "1", "--stream"), "--stream is of no use in a load test"),
+        (("--load", "1", "--url", "x", "--direct"), "--direct is not for a server"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    run: Run, tone: Path, options: tuple[str, ...], told: str
+) -> None:
+    done = run("bench", *options)
+    assert done.code == 2
+    assert told in done.err
+
+
 def test_server_that_cannot_start_tells_why(run: Run, tone: Path) -> None:
     done = run("bench", "--load", "1", "--model", "cosyvoice-300m-sft")
     assert done.code == 4
@@ -54,10 +74,15 @@ def test_tuning_writes_what_it_found_beside_what_was_there(
     run: Run, tone: Path
 ) -> None:
     before = "# ours\nlog:\n  level: warning  # quiet\n"
-    (tone / "cosykit.yaml").write_text(before)
+    ours, link = tone / "ours.yaml", tone / "cosykit.yaml"
+    ours.write_text(before)
+    ours.chmod(0o600)
+    link.unlink()
+    link.symlink_to(ours.name)
     done = run("tune", "--seconds", "1", "--threads", "1", "--write")
     assert done.code == 0, done.err
-    written = (tone / "cosykit.yaml").read_text()
+    written = ours.read_text()
+    assert (link.is_symlink(), ours.stat().st_mode & 0o777) == (True, 0o600)
     assert written.startswith(before)
     assert "threads: 1" in written
     assert "batch_size:" in written
