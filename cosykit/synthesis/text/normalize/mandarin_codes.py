@@ -16,6 +16,7 @@ from cosykit.synthesis.text.normalize.rules import (
     one_of,
     rule,
 )
+from cosykit.synthesis.text.scripts import HAN
 
 _PHONE_START = r"(?<![\w.-])"
 # Before a number that is dialled or typed digit by digit.
@@ -32,6 +33,8 @@ _NAMED = one_of(
 )
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
+# What a number follows that may be negative.
+_BEFORE_NEGATIVE = "是为到至达约比在得于和与或成超近降升了有加减乘以率值数温差"
 _EMERGENCY = "(1(?:10|19|20|22|14))"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
 
@@ -131,8 +134,10 @@ CODES: tuple[Rule, ...] = (
     rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
     rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}])", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
+    # 歼-20 and 钴-56, but 为-13 and 气温-4度.
     rule(
-        r"(?:(?<=[歼轰])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))-(?=\d)", ""
+        rf"(?<=[{HAN}])(?<![{_BEFORE_NEGATIVE}])-(?=\d+(?![\d.%‰°{_COUNTED}度点级层楼到]))",
+        "",
     ),
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),

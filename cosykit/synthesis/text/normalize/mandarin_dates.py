@@ -134,6 +134,15 @@ DATES: tuple[Rule, ...] = (
         rf"(?<![\w/.])(\d{{1,2}})/(\d{{1,2}}){_DASH}(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d)",
         _days,
     ),
+    # 2014-15赛季, 1939-45
+    rule(
+        r"(?<![\w.])((?:1[89]|20)?\d\d)[-/](\d\d)(?=赛季|球季|学年|财年|年度)",
+        lambda match: f"{spell(match[1])}到{spell(match[2])}",
+    ),
+    rule(
+        r"(?<![\w.])((?:1[89]|20)\d\d)[-/](1[3-9]|[2-9]\d)(?![\d/%-]|\.\d)(年?)",
+        lambda match: f"{spell(match[1])}到{spell(match[2])}{match[3]}",
+    ),
     # Zeros tell a date from a fraction.
     rule(
         r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
@@ -170,6 +179,8 @@ DATES: tuple[Rule, ...] = (
 """Rules for dates and years."""
 
 TIMES: tuple[Rule, ...] = (
+    # Verses of a chapter.
+    rule(r"(?<=\d:\d\d)-(?=\d{1,2}(?![\d:]))", "到"),
     rule(r"(?<=第)(\d{1,3})'(?:分钟)?", r"\1分钟"),
     rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1到"),

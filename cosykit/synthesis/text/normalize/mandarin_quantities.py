@@ -106,8 +106,11 @@ def _connector(match: re.Match[str]) -> str:
     is_negative = match.string[match.start() - 1 : match.start()] == "-"
     are_whole = first.isdecimal() and last.isdecimal() and not is_negative
     falls = are_whole and not unit and int(first) > int(last)
-    # People write ranges upwards; 3-1 is a score.
-    return f"{first}{unit}{'比' if falls and dash != '~' else '到'}"
+    if not falls or dash == "~":
+        return f"{first}{unit}到"
+    # People write ranges upwards; 3-1 is a score, and 184-8号 a name.
+    is_name = match.string.startswith("号", match.end(4))
+    return f"{first}{'杠' if is_name else '比'}"
 
 
 def _measured(match: re.Match[str]) -> str:
