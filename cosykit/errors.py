@@ -128,6 +128,21 @@ class ModelLoadError(CosykitError, RuntimeError):
     code = "model_not_available"
 
 
+class TooLittleMemoryError(ModelLoadError):
+    """A model, or a part of it, does not fit into memory.
+
+    Args:
+        what: The part.
+    """
+
+    def __init__(self, what: str = "the model") -> None:
+        super().__init__(
+            f"there is too little memory for {what}",
+            hint="Close other programs, or lower runtime.precision or "
+            "engine.batch_size",
+        )
+
+
 class ComputationError(CosykitError):
     """A model computed what is no number, of which no sound can be made.
 

@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOMEM
 
 import typer
 
@@ -29,14 +30,10 @@ def told_failures(*, debug: bool) -> Iterator[None]:
     except KeyboardInterrupt as error:
         # Typer turns those inside a command into this code; some come outside of it.
         raise SystemExit(130) from error
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         if debug:
             traceback.print_exc()
-        where = f"{error.filename}: " if error.filename else ""
-        tell(
-            f"the system refuses: {where}{error.strerror or error}",
-            "Check permissions and disk space; --debug shows where it happened",
-        )
+        tell(*_refusal(error))
         raise SystemExit(ResourceError.exit_code) from error
     except Exception as error:
         if debug:
@@ -46,6 +43,21 @@ def told_failures(*, debug: bool) -> Iterator[None]:
             "This is a bug of CosyKit; --debug shows where it happened",
         )
         raise SystemExit(1) from error
+
+
+def _refusal(error: OSError | MemoryError) -> tuple[str, str]:
+    """Word what the system refuses, and what to do about it."""
+    if isinstance(error, MemoryError) or error.errno == ENOMEM:
+        return (
+            "there is not enough memory for this",
+            "Close other programs, or allow this one more; --debug shows where it "
+            "happened",
+        )
+    where = f"{error.filename}: " if error.filename else ""
+    return (
+        f"the system refuses: {where}{error.strerror or error}",
+        "Check permissions and disk space; --debug shows where it happened",
+    )
 
 
 def tell(message: str, hint: str = "") -> None:

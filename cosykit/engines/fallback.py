@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from cosykit.config.schema import Settings
-from cosykit.errors import CosykitError, ModelLoadError, RuntimeSetupError
+from cosykit.errors import (
+    CosykitError,
+    ModelLoadError,
+    RuntimeSetupError,
+    TooLittleMemoryError,
+)
 from cosykit.hub.bundle import MANIFEST, read_bundle
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import Provider, choose_provider
@@ -79,7 +84,7 @@ def climb(
             _log.debug("why", exc_info=True)
             _forget_frames(error)
         except MemoryError:
-            failures.append(Failure(rung, ModelLoadError("there is too little memory")))
+            failures.append(Failure(rung, TooLittleMemoryError()))
         _log.warning("cannot load %s: %s", rung, failures[-1].error)
     raise failures[0].error
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, TooLittleMemoryError
 from cosykit.runtime.wheel import import_runtime
 
 Tensor = NDArray[np.generic]
@@ -82,7 +82,7 @@ def reserve(
             processor's memory only as far as it is. A GPU's is taken at once.
 
     Raises:
-        ModelLoadError: The GPU has too little.
+        ModelLoadError: There is too little.
     """
     if place != HOST:
         return _on_device(place, shape, dtype)
@@ -90,7 +90,11 @@ def reserve(
 
 
 def _sparse(shape: Sequence[int], dtype: np.dtype[np.generic]) -> Tensor:
-    memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize)
+    size_bytes = math.prod(shape) * dtype.itemsize
+    try:
+        memory = mmap.mmap(-1, size_bytes)
+    except OSError as error:
+        raise TooLittleMemoryError(f"another {size_bytes / 1e6:.0f} MB") from error
     # In huge pages, which numpy asks for, 300 frames of a slot of the full model's
     # cache took 176 MB instead of 34.
     if hasattr(mmap, "MADV_NOHUGEPAGE"):

@@ -9,11 +9,14 @@ _CGROUP_LIMITS = (
 
 
 # How the runtime and CUDA word it, in exceptions of no type of their own.
-_SHORTAGES = ("failed to allocate memory", "bad_alloc", "out of memory", "alloc_failed")
+_SHORTAGES = (
+    *("failed to allocate memory", "cannot allocate memory"),
+    *("bad_alloc", "out of memory", "alloc_failed"),
+)
 
 
 def is_shortage(error: Exception) -> bool:
-    """Tell whether a run failed for want of memory, on the machine or on a GPU."""
+    """Tell whether the runtime lacked memory, on the machine or on a GPU."""
     message = str(error).lower()
     return any(words in message for words in _SHORTAGES)
 

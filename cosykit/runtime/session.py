@@ -10,7 +10,12 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import ModelLoadError, OutOfMemoryError, RuntimeSetupError
+from cosykit.errors import (
+    ModelLoadError,
+    OutOfMemoryError,
+    RuntimeSetupError,
+    TooLittleMemoryError,
+)
 from cosykit.runtime.arenas import share_between_sessions
 from cosykit.runtime.binding import BindableSession, BoundRun
 from cosykit.runtime.blocks import HOST, Block, Place
@@ -231,6 +236,8 @@ def open_session(graph: Path, settings: SessionSettings) -> Session:
         )
     except Exception as error:
         # onnxruntime raises a dozen unrelated types; all of them mean "not loaded".
+        if is_shortage(error):
+            raise TooLittleMemoryError(graph.name) from error
         raise ModelLoadError(
             f"ONNX Runtime cannot load {graph.name}: {error}",
             hint=settings.remedy,

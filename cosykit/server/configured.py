@@ -15,7 +15,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.fallback import Failure
 from cosykit.engines.open import load_again
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import BusyError, CosykitError
+from cosykit.errors import BusyError, CosykitError, OutOfMemoryError
 from cosykit.server.discretion import discreet, without_folders
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.server.loading import Loader, in_background, log_ready, resident_bytes
@@ -157,7 +157,11 @@ class ConfiguredModel:
             self._loaded.set()
             if self._settings.engine.warm_up:
                 self.state = "warming"
-            await self._loader.warm_up(loop)
+            try:
+                await self._loader.warm_up(loop)
+            except OutOfMemoryError as error:
+                # Those who ask already may need less, and each of them is told.
+                _log.warning("no warm-up: %s", error)
             self.memory_bytes = max(0, resident_bytes() - before_bytes)
         return opened
 

@@ -23,6 +23,7 @@ from cosykit.errors import (
     BusyError,
     CosykitError,
     InputError,
+    OutOfMemoryError,
     TooLargeError,
     UnknownFieldError,
     UnsupportedMediaError,
@@ -134,6 +135,10 @@ class Operation:
             service.note_failure(error)
             models_dir = service.settings.models_dir
             return self.failure.answer(discreet(error, models_dir))
+        except MemoryError:
+            shortage = OutOfMemoryError()
+            service.note_failure(shortage)
+            return self.failure.answer(shortage)
         except asyncio.CancelledError:
             # Nobody but a server whose grace has run out cancels a request.
             closing = BusyError("the server is closing", hint="Try again later")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 
-from cosykit.errors import CosykitError, ModelLoadError
+from cosykit.errors import CosykitError, ModelLoadError, TooLittleMemoryError
 
 _log = logging.getLogger(__name__)
 
@@ -63,8 +63,8 @@ class Setbacks:
             _log.warning("%s cannot be loaded: %s", model, error)
             known = copy(error)
         elif isinstance(error, MemoryError):
-            _log.warning("%s cannot be loaded: there is too little memory", model)
-            known = ModelLoadError(f"there is too little memory for {model}")
+            known = TooLittleMemoryError(model)
+            _log.warning("%s cannot be loaded: %s", model, known)
         else:
             # An engine may be a plug-in, and raise anything.
             _log.error("%s cannot be loaded", model, exc_info=error)

@@ -113,6 +113,16 @@ def test_expected_failure_is_a_message_a_remedy_and_a_code(
     assert capsys.readouterr().err == "error: it is busy\n  Wait\n"
 
 
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "no memory")])
+def test_want_of_memory_is_no_bug(
+    capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    with pytest.raises(SystemExit) as exited, told_failures(debug=False):
+        raise error
+    assert exited.value.code == 6
+    assert "error: there is not enough memory" in capsys.readouterr().err
+
+
 def test_bug_is_a_message_and_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exited, told_failures(debug=False):
         raise KeyError("x")

@@ -101,7 +101,10 @@ def test_climbing_tells_why_the_better_rungs_do_not_hold() -> None:
     opened, failures = climb(RUNGS, open_rung)
     assert opened == "third"
     told = [str(failure) for failure in failures]
-    assert told == ["a first: no GPU", "a second: there is too little memory"]
+    assert told == [
+        "a first: no GPU",
+        "a second: there is too little memory for the model",
+    ]
 
 
 def test_ladder_of_which_no_rung_holds_raises_the_first_error() -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cosykit.errors import ModelLoadError
+from cosykit.errors import ModelLoadError, TooLittleMemoryError
 from cosykit.runtime.blocks import HOST, Place, block_of, reserve
 
 
@@ -27,4 +27,10 @@ def test_reserved_memory_can_be_written(sparse: bool) -> None:
 def test_memory_that_a_gpu_lacks_is_told_with_a_remedy() -> None:
     with pytest.raises(ModelLoadError, match="8 MB do not fit") as caught:
         reserve(Place("cuda", 0), (2, 10**6), np.dtype(np.float32))
+    assert "batch_size" in caught.value.hint
+
+
+def test_memory_that_the_machine_lacks_is_told_with_a_remedy() -> None:
+    with pytest.raises(TooLittleMemoryError, match=r"another \d+ MB") as caught:
+        reserve(HOST, (1 << 62,), np.dtype(np.int8), sparse=True)
     assert "batch_size" in caught.value.hint

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
-from cosykit.errors import ModelLoadError, OutOfMemoryError
+from cosykit.errors import ModelLoadError, OutOfMemoryError, TooLittleMemoryError
 from cosykit.runtime.session import SessionSettings, open_session
 
 SETTINGS = SessionSettings("cpu", threads=1, remedy="Run: cosykit install it --repair")
@@ -25,6 +26,23 @@ def test_missing_and_broken_graphs_are_told_with_the_remedy(
     with pytest.raises(ModelLoadError, match=message) as caught:
         open_session(graph, SETTINGS)
     assert caught.value.hint == SETTINGS.remedy
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Exception: std::bad_alloc", "pthread_create failed: Cannot allocate memory\n\n"],
+)
+def test_graph_without_room_for_it_is_not_to_be_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str
+) -> None:
+    def run_out(*_: object, **__: object) -> None:
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", run_out)
+    (tmp_path / "graph.onnx").touch()
+    with pytest.raises(TooLittleMemoryError, match=r"memory for graph\.onnx") as caught:
+        open_session(tmp_path / "graph.onnx", SETTINGS)
+    assert "repair" not in caught.value.hint
 
 
 @pytest.mark.parametrize("bound", [False, True])

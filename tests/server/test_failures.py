@@ -90,6 +90,19 @@ def test_bug_of_a_route_is_answered_and_its_connection_kept(
     assert 'cosykit_requests_total{route="/health",status="500"} 2.0' in metrics
 
 
+def test_route_that_finds_too_little_memory_says_so(
+    counting: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_out(service: SpeechService) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(SpeechService, "fallback", property(run_out))
+    with counting.connected() as client:
+        answer = client.get("/health")
+    assert answer.status_code == 503
+    assert "not enough memory" in answer.text
+
+
 def test_bug_in_the_middle_of_an_answer_breaks_it_off(
     counting: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from cosykit.config.schema import HubSettings, RuntimeSettings, Settings
 from cosykit.convert.synthetic import write_release
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
+from cosykit.errors import OutOfMemoryError
 from cosykit.ops.install import install
 from cosykit.ops.request import Wish
 from cosykit.server import configured
@@ -319,6 +320,18 @@ def test_too_little_memory_is_nothing_to_repair(
         assert "too little memory" in answer.headers["X-Cosykit-Fallback"]
         until(lambda: server.service.configured.is_settled)
     assert not place.hub.requests
+
+
+def test_warm_up_that_finds_too_little_memory_ends_no_server(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_out(loader: Loader, loop: Loop) -> None:
+        raise OutOfMemoryError
+
+    monkeypatch.setattr(Loader, "warm_up", run_out)
+    with running(place.settings(engine={"warm_up": True})) as server:
+        until(lambda: server.service.configured.state == "ready")
+        assert ways(said(server)) == (MODEL, "fp32")
 
 
 def test_server_that_stops_does_not_wait_for_a_model_that_warms_up(
