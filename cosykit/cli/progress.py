@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cosykit.types import AudioChunk
 
-# A text below this is spoken in a few seconds; a bar would only flicker.
-_LONG_CHARS = 200
+# A text below this is spoken in some four seconds; a bar would only flicker. A hanzi,
+# which takes three bytes, is spoken as long as three letters are.
+_LONG_BYTES = 200
 
 
 def with_progress(chunks: "Iterator[AudioChunk]", text: str) -> "Iterator[AudioChunk]":
@@ -17,7 +18,7 @@ def with_progress(chunks: "Iterator[AudioChunk]", text: str) -> "Iterator[AudioC
     The bar goes by how much of the text has been heard. Numbers and symbols are written
     out before they are spoken, so it may arrive a little early.
     """
-    if len(text) < _LONG_CHARS or not sys.stderr.isatty():
+    if len(text.encode(errors="replace")) < _LONG_BYTES or not sys.stderr.isatty():
         yield from chunks
         return
     from rich.console import Console

@@ -243,11 +243,13 @@ def test_cancelled_run_leaves_the_older_file_and_no_other(
     assert (tone / "out.wav").read_text() == "older"
 
 
-@pytest.mark.parametrize(("words", "shown"), [(1_000, True), (20, False)])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("la " * 1_000, True), ("啦" * 100, True), ("la " * 20, False)]
+)
 def test_progress_is_shown_on_a_terminal_for_long_text(
-    start: Start, tone: Path, words: int, shown: bool
+    start: Start, tone: Path, text: str, shown: bool
 ) -> None:
-    (tone / "text").write_text("la " * words)
+    (tone / "text").write_text(text, encoding="utf-8")
     terminal, end = pty.openpty()
     process = start("say", "-f", "text", stderr=end)
     os.close(end)
