@@ -50,6 +50,14 @@ _LONG_NUMBERS: tuple[Rule, ...] = (
     rule(r"\d{17,}", lambda match: spell(match.group())),
 )
 
+# 1,990码 counts something, 1990 may be a year.
+_COUNTED: tuple[Rule, ...] = (
+    rule(
+        rf"(?<![\d.,¥$€£])(\d{{1,3}}(?:,\d{{3}}){{1,4}})(?=[{HAN}])",
+        lambda match: cardinal(match[1].replace(",", "")),
+    ),
+)
+
 _PREPARED: tuple[Rule, ...] = (
     # 共 3 个 is set with spaces and spoken without.
     rule(rf"(?<=[\d%°]) (?=[{CJK}])", ""),
@@ -137,6 +145,7 @@ _SIGN_NAMES = str.maketrans(
 # Each kind of thing is read before the kinds that its parts could pass for.
 _RULES: tuple[Rule, ...] = (
     *address_rules(_ADDRESS_WORDS),
+    *_COUNTED,
     *ONE_SPELLING,
     *_LONG_NUMBERS,
     *_PREPARED,

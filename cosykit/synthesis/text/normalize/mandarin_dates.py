@@ -63,6 +63,12 @@ def _days(match: re.Match[str]) -> str:
     return f"{_day(month, day)}到{_day(last_month, last_day)}"
 
 
+def _lifetime(match: re.Match[str]) -> str:
+    first, last = match.groups()
+    is_rough = first.endswith("0") and last.endswith("0")
+    return match.group() if is_rough else f"{spell(first)}到{spell(last)}"
+
+
 def _year(match: re.Match[str]) -> str:
     digits = match.group(1)
     before = match.string[max(0, match.start() - 2) : match.start()]
@@ -134,6 +140,8 @@ DATES: tuple[Rule, ...] = (
         rf"(?<![\w/.])(\d{{1,2}})/(\d{{1,2}}){_DASH}(\d{{1,2}})/(\d{{1,2}})(?![\w/]|\.\d)",
         _days,
     ),
+    # The life of somebody: 黄兴（1874-1916）
+    rule(r"(?<=[（(])(\d{3,4}) ?[-~—] ?(\d{3}|1\d{3}|20\d\d)(?=[)）])", _lifetime),
     # 2014-15赛季, 1939-45
     rule(
         r"(?<![\w.])((?:1[89]|20)?\d\d)[-/](\d\d)(?=赛季|球季|学年|财年|年度)",

@@ -108,8 +108,9 @@ def _connector(match: re.Match[str]) -> str:
     falls = are_whole and not unit and int(first) > int(last)
     if not falls or dash == "~":
         return f"{first}{unit}到"
-    # People write ranges upwards; 3-1 is a score, and 184-8号 a name.
-    is_name = match.string.startswith("号", match.end(4))
+    # People write ranges upwards; 3-1 is a score, and 184-8号 or 9600-0019 a name.
+    is_code = len(last) > 1 and last.startswith("0")
+    is_name = is_code or match.string.startswith("号", match.end(4))
     return f"{first}{'杠' if is_name else '比'}"
 
 
@@ -144,7 +145,7 @@ def _ratio(match: re.Match[str]) -> str:
 RANGES: tuple[Rule, ...] = (
     rule(r"([¥$€£]) ?-(?=\d)", r"-\1"),
     rule(r"(?<=满)(\d{1,6})-(?=\d)", r"\1减"),
-    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}} ?=)", "减"),
+    rule(rf"(?<=\d) ?- ?(?={NUMBER}(?: ?[-+×*÷/乘] ?{NUMBER}){{0,9}}[)）]? ?=)", "减"),
     rule(
         rf"(?<![\w.])(?<![A-Za-z]-)({NUMBER})([年月日号元块个天岁度万亿%‰°A-Za-z^/\d]{{0,6}}?)"
         rf" ?(?<!\^)([-~—]) ?(?=([¥$€£+-]?{NUMBER}))",

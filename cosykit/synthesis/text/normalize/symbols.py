@@ -24,7 +24,7 @@ _SLASH = re.compile(
     f"(?<=[{_LETTER}]) ?/ ?(?=[{CJK}])|(?<=[{CJK}]) ?/ ?(?=[{_LETTER}])"
 )
 _PAUSE = re.compile(
-    f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒~>]) ?| - )(?=[{_LETTER}“(（])"
+    f"(?<=[{_LETTER}”)）])(?: ?(?:->|=>|[|→⇒↔~>]) ?| - )(?=[{_LETTER}“(（])"
 )
 _BETWEEN_ANGLES = re.compile("<([^<>]{1,64})>")
 _UNSPOKEN = re.compile(f"[^{_LETTER}\\s，。！？；：、“”（）—…,.!?;:\"()'-]+")
