@@ -1,7 +1,6 @@
 """Servers in processes of their own, for faults that would take the tests along."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ import pytest
 from cosykit.config.schema import Settings
 from cosykit.ops.load.child_server import child_server
 from tests.conftest import EXAMPLE, ROOT, register_distribution
+from tests.patience import PATIENCE_S, until
 from tests.server.conftest import guarded, plugins, tone
 
 __all__ = ["guarded", "plugins", "tone"]
 
-PATIENCE_S = 30
 PLUGINS = """
 [cosykit.engines]
 faulty = tests.faults.faulty_engine:open_engine
@@ -64,7 +63,7 @@ class Server:
 
     def wait_until_idle(self) -> float:
         """Give the seconds until nothing is being spoken any more."""
-        return wait_until(lambda: self.active() == 0)
+        return until(lambda: self.active() == 0)
 
 
 Serve = Callable[..., AbstractContextManager[Server]]
@@ -72,14 +71,6 @@ Serve = Callable[..., AbstractContextManager[Server]]
 
 def body_of(text: str) -> dict[str, object]:
     return {"model": "auto", "voice": "alloy", "input": text, "response_format": "pcm"}
-
-
-def wait_until(done: Callable[[], bool]) -> float:
-    began = time.monotonic()
-    while not done():
-        assert time.monotonic() - began < PATIENCE_S, "it did not come to that"
-        time.sleep(0.02)
-    return time.monotonic() - began
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from tests.faults.conftest import PATIENCE_S, Serve, Server, body_of
+from tests.faults.conftest import Serve, Server, body_of
+from tests.patience import PATIENCE_S
 
 Record = Callable[[str, object], None]
 

@@ -13,7 +13,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
-from tests.faults.conftest import PATIENCE_S
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
 
 Record = Callable[[str, object], None]

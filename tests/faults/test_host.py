@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.conftest import Serve, body_of, wait_until
+from tests.faults.conftest import Serve, body_of
+from tests.patience import until
 from tests.server.conftest import running, settings_for
 from tests.server.test_cloning_api import REFERENCE
 
@@ -30,7 +31,7 @@ def test_sigterm_lets_speech_end_and_takes_no_more(
 ) -> None:
     with serve() as server, ThreadPoolExecutor() as clients:
         under_way = [clients.submit(server.speak, "slow " * WORDS) for _ in range(6)]
-        wait_until(lambda: server.active() == 6)
+        until(lambda: server.active() == 6)
         process = server.process
         process.send_signal(signal.SIGTERM)
         lengths = [len(speech.result().content) for speech in under_way]
@@ -47,7 +48,7 @@ def test_sigkill_leaves_no_audio_that_looks_whole(
 ) -> None:
     with serve() as server, ThreadPoolExecutor() as clients:
         under_way = [clients.submit(server.speak, "slow " * WORDS) for _ in range(6)]
-        wait_until(lambda: server.active() == 6)
+        until(lambda: server.active() == 6)
         server.process.kill()
         failures = [speech.exception() for speech in under_way]
     assert all(isinstance(failure, httpx.TransportError) for failure in failures)

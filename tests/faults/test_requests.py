@@ -22,7 +22,8 @@ from cosykit.types import (
     TOP_P_RANGE,
     VOLUME_RANGE,
 )
-from tests.faults.conftest import PATIENCE_S, Serve, body_of
+from tests.faults.conftest import Serve, body_of
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
 
 Record = Callable[[str, object], None]

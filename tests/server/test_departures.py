@@ -10,6 +10,7 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat
 from cosykit.server import speech as speech_module
 from cosykit.types import Samples
+from tests.patience import until
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -57,11 +58,9 @@ def test_queued_client_that_leaves_never_reaches_the_engine(counting: Running) -
         assert counting.engine.held.wait(PATIENCE_S)
         second.send(request(speech("queued")))
         with counting.connected() as client:
-            while client.get("/health").json()["queue"]["waiting"] == 0:
-                pass
+            until(lambda: client.get("/health").json()["queue"]["waiting"] == 1)
             second.break_off()
-            while client.get("/health").json()["queue"]["waiting"] == 1:
-                pass
+            until(lambda: client.get("/health").json()["queue"]["waiting"] == 0)
         counting.engine.gate.set()
         first.read_until(b"0\r\n\r\n")
     assert_idle(counting)
@@ -116,8 +115,7 @@ def test_encoder_at_work_is_not_closed_under_its_client_who_left(
         assert at_work.wait(PATIENCE_S)
         wire.break_off()
         with counting.connected() as client:
-            while client.get("/health").json()["queue"]["active"] == 2:
-                pass
+            until(lambda: client.get("/health").json()["queue"]["active"] < 2)
     assert not closed.is_set()
     go_on.set()
     assert closed.wait(PATIENCE_S)

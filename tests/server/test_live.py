@@ -25,6 +25,7 @@ from cosykit.server.live_events import (
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output
 from cosykit.types import AudioChunk, SpeechRequest, Voice
+from tests.patience import until_soon
 from tests.server.conftest import settings_for
 from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
 
@@ -313,8 +314,9 @@ async def test_speech_under_way_waits_where_newcomers_are_refused() -> None:
             others = [asyncio.create_task(heard(spoken(stage, "wait")))]
             assert await asyncio.to_thread(stage.engine.held.wait, PATIENCE_S)
             others.append(asyncio.create_task(heard(spoken(stage, "queued"))))
-            while not stage.service.engine_loop.waiting:  # type: ignore[union-attr]
-                await asyncio.sleep(0)
+            loop = stage.service.engine_loop
+            assert loop
+            await until_soon(lambda: loop.waiting > 0)
             live.feed(" here is the second one.")
             live.finish()
             refused = stage.live()

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from cosykit.server import loading, pool
 from cosykit.server.exchange import Serving
 from cosykit.server.loading import Loader
 from cosykit.server.pool import ModelPool
+from tests.patience import until_soon
 from tests.server.conftest import Running, running, settings_for
 from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
 
@@ -92,18 +93,12 @@ def names(models: ModelPool, state: str = "ready") -> list[str]:
     return [each.model for each in models.members if each.state == state]
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not holds():
-            await asyncio.sleep(0)
-
-
 async def test_requests_for_one_model_load_it_once(models: Models) -> None:
     models.gate.clear()
     async with opened() as them, asyncio.TaskGroup() as group:
         for _ in range(5):
             group.create_task(use(them, "a"))
-        await until(lambda: names(them, "loading") == ["a"])
+        await until_soon(lambda: names(them, "loading") == ["a"])
         models.gate.set()
     assert models.loaded == ["a"]
 
@@ -136,7 +131,7 @@ async def test_model_in_use_never_makes_room(models: Models) -> None:
         async with AsyncExitStack() as using:
             await using.enter_async_context(them.hold("a", PATIENCE_S))
             waiting = asyncio.create_task(use(them, "b"))
-            await until(lambda: names(them, "waiting") == ["b"])
+            await until_soon(lambda: names(them, "waiting") == ["b"])
             # What fits is not held up by what waits.
             await use(them, "c")
             assert not models.engines["a"].closed.is_set()
@@ -195,7 +190,7 @@ async def test_idle_model_is_unloaded_after_its_time(models: Models) -> None:
         async with them.hold("a", PATIENCE_S):
             await use(them, "a")
             assert names(them) == ["a"]
-        await until(lambda: not them.members)
+        await until_soon(lambda: not them.members)
         assert models.engines["a"].closed.is_set()
 
 
@@ -220,7 +215,7 @@ async def test_model_that_nobody_waited_for_to_the_end_is_idle_at_once(
             async with them.hold("a", patience_s=0.05):
                 raise AssertionError
         models.gate.set()
-        await until(lambda: not them.members)
+        await until_soon(lambda: not them.members)
         assert models.engines["a"].closed.is_set()
 
 
@@ -244,7 +239,7 @@ async def test_failure_is_given_to_all_who_wait_and_tried_again_later(
     models.gate.clear()
     async with opened() as them:
         waiting = [asyncio.create_task(failure(them, "a")) for _ in range(3)]
-        await until(lambda: names(them, "loading") == ["a"])
+        await until_soon(lambda: names(them, "loading") == ["a"])
         models.gate.set()
         errors = await asyncio.gather(*waiting)
         assert {str(error) for error in errors} == {"a is broken. Mend it"}
@@ -294,7 +289,7 @@ async def test_closing_ends_those_who_wait(models: Models) -> None:
     models.gate.clear()
     async with opened() as them:
         waiting = asyncio.create_task(failure(them, "a"))
-        await until(lambda: names(them, "loading") == ["a"])
+        await until_soon(lambda: names(them, "loading") == ["a"])
         await them.close(grace_s=0)
         assert isinstance(await waiting, BusyError)
     models.gate.set()

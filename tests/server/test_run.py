@@ -20,6 +20,7 @@ from cosykit.config.schema import ServerSettings, Settings
 from cosykit.errors import ConfigError, ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.server.run import open_listener, serve
 from tests.conftest import ROOT
+from tests.patience import until
 from tests.server.conftest import settings_for
 from tests.server.wire import request, wired
 from tests.synthesis.counting_engine import OPENED, PATIENCE_S, CountingEngine
@@ -51,7 +52,7 @@ def serve_while(settings: Settings, act: Callable[[int], None]) -> None:
 
     def client() -> None:
         try:
-            wait_for_port(port)
+            until(lambda: is_open(port))
             act(port)
         except BaseException as error:
             failures.append(error)
@@ -67,13 +68,12 @@ def serve_while(settings: Settings, act: Callable[[int], None]) -> None:
             raise failures[0]
 
 
-def wait_for_port(port: int) -> None:
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionError:
-            continue
-        return
+def is_open(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionError:
+        return False
+    return True
 
 
 def opened_engine() -> CountingEngine:
@@ -104,9 +104,7 @@ def test_stop_lets_a_stream_end_and_refuses_newcomers(
             engine = opened_engine()
             assert engine.held.wait(PATIENCE_S)
             terminate()
-            with pytest.raises(ConnectionError):
-                while True:
-                    socket.create_connection(("127.0.0.1", port)).close()
+            until(lambda: not is_open(port))
             engine.gate.set()
             body = wire.read_rest()
         assert body.endswith(b"\r\n0\r\n\r\n")
@@ -129,8 +127,7 @@ def test_stop_does_not_wait_longer_than_the_grace(
             assert engines[0].held.wait(PATIENCE_S)
             waiting.send(speech("w"))
             with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-                while client.get("/health").json()["queue"]["waiting"] == 0:
-                    pass
+                until(lambda: client.get("/health").json()["queue"]["waiting"] == 1)
             terminate()
             # The one breaks off, the other is told.
             assert not streaming.read_rest().endswith(b"0\r\n\r\n")
@@ -155,9 +152,7 @@ def test_second_interrupt_ends_at_once(plugins: None, signals: None) -> None:
             engine = opened_engine()
             assert engine.held.wait(PATIENCE_S)
             terminate(signal.SIGINT)
-            with pytest.raises(ConnectionError):
-                while True:
-                    socket.create_connection(("127.0.0.1", port)).close()
+            until(lambda: not is_open(port))
             terminate(signal.SIGINT)
             assert engine.cancelled.get(timeout=PATIENCE_S)
             engine.gate.set()

@@ -9,6 +9,7 @@ import pytest
 from cosykit.errors import CosykitError
 from cosykit.server.app import OPERATIONS
 from cosykit.server.loading import WARM_UP_TEXTS
+from tests.patience import until
 from tests.server.conftest import Running, running, settings_for
 
 
@@ -34,8 +35,7 @@ def test_server_is_ready_when_it_has_warmed_up(plugins: None) -> None:
     with running(settings) as server, server.connected() as client:
         # The counting engine speaks English only, so there is one text to warm up with.
         text = WARM_UP_TEXTS["en"]
-        while client.get("/ready").status_code == 503:
-            pass
+        until(lambda: client.get("/ready").status_code != 503)
         assert client.get("/ready").json() == {"ready": True, "state": "ready"}
         assert server.engine.spoken == text.split()
         assert figures_of(client)["cosykit_request_seconds_count"] == "0.0"
@@ -47,8 +47,8 @@ def test_model_that_cannot_warm_up_is_not_ready(
     monkeypatch.setitem(WARM_UP_TEXTS, "en", "bug")
     settings = settings_for("counting", engine={"warm_up": True})
     with running(settings) as server, server.connected() as client:
-        while (answer := client.get("/ready")).json()["state"] == "warming":
-            pass
+        until(lambda: client.get("/ready").json()["state"] != "warming")
+        answer = client.get("/ready")
         assert answer.status_code == 503
         assert answer.json()["state"] == "failed"
         assert isinstance(server.service.failure, CosykitError)

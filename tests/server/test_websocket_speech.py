@@ -16,6 +16,7 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 from tests.conftest import ROOT
+from tests.patience import until_soon
 from tests.server.conftest import Running, running, settings_for
 from tests.server.speaker import connected
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -286,8 +287,8 @@ async def test_metrics_count_connections(tone: Running) -> None:
         await speaker.say("start")
         await speaker.hear_until("started")
     line = 'cosykit_requests_total{route="/v1/audio/speech/ws",status="101"}'
-    while line not in httpx.get(f"{tone.url}/metrics").text:
-        await asyncio.sleep(0)
+    with tone.connected() as client:
+        await until_soon(lambda: line in client.get("/metrics").text)
 
 
 def test_example_speaks_what_is_written(tone: Running, tmp_path: Path) -> None:

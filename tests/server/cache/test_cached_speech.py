@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from cosykit.audio.formats import AUDIO_FORMATS
+from tests.patience import until
 from tests.server.cache.redis_server import redis_server
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
@@ -105,8 +106,7 @@ def test_it_is_answered_while_the_engine_and_its_queue_are_full(
         speaking.send(request(b'{"input": "wait"}'))
         assert server.engine.held.wait(PATIENCE_S)
         waiting.send(request(b'{"input": "later"}'))
-        while client.get("/health").json()["queue"]["waiting"] == 0:
-            pass
+        until(lambda: client.get("/health").json()["queue"]["waiting"] == 1)
         assert client.post(SPEECH, json={"input": "unknown"}).status_code == 503
         assert spoken(client, "known") == ("hit", known)
         server.engine.gate.set()

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from cosykit.errors import ConfigError
 from cosykit.server.cache.finished import FinishedSpeech, packed
 from cosykit.server.cache.redis_store import RedisStore
+from tests.patience import PATIENCE_S
 from tests.server.cache.redis_server import RedisServer, redis_server
 
 KEY = bytes(range(32))
@@ -158,8 +159,9 @@ async def test_closed_store_leaves_no_connection(
 ) -> None:
     async with opened(shared.url) as it:
         await it.store.put(KEY, SPEECH)
-    while len(await client.client_list()) > 1:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE_S):
+        while len(await client.client_list()) > 1:
+            await asyncio.sleep(0.01)
 
 
 async def test_slow_redis_is_waited_for_once(
