@@ -8,9 +8,8 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +34,7 @@ from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import Samples, SpeechRequest
 from tests.hub.hub_server import HubServer, Reply, answer_status
+from tests.patience import until
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
 from tests.synthesis.counting_engine import PATIENCE_S
@@ -125,13 +125,6 @@ def place(
     yield Place(folder, hub, gate)
     gate.set()
     hub.heal()
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that nobody can be asked to tell of."""
-    goal = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < goal
 
 
 def speech(text: str = TEXT) -> dict[str, object]:
