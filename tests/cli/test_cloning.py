@@ -243,6 +243,7 @@ def test_voices_are_added_listed_shared_and_removed(run: Run) -> None:
         (("add", "x", "--audio", "reference.wav", "-m", INSTRUCTS), 4, "install"),
         (("export", "x", "x.npz"), 2, "no voice 'x'"),
         (("import", "silent.wav"), 4, "no voice that this version"),
+        (("import", "x.npz"), 2, "there is no file x.npz"),
         (("import", "x.npz", "-m", SFT), 4, "is not installed"),
         (("remove", "x"), 2, "no voice 'x'"),
         (("--json", "remove", "x"), 2, "before the subcommand"),

@@ -156,11 +156,18 @@ class VoiceStore:
         Raises:
             NotFoundError: There is none of this id.
             ModelLoadError: Its file is broken.
-            ResourceError: The target exists, or cannot be written.
+            ResourceError: The target exists, or is no file, or cannot be written.
         """
         voice = self.read(voice_id)
+        if target.exists() and not target.is_file():
+            raise ResourceError(
+                f"{target} is no file that a voice could take the place of",
+                hint="Name a file",
+            )
         if target.exists() and not replaces:
-            raise ResourceError(f"{target} already exists", hint="Choose another name")
+            raise ResourceError(
+                f"{target} already exists", hint="Choose another name, or replace it"
+            )
         write_voice(target, voice)
 
     def take(
@@ -173,8 +180,12 @@ class VoiceStore:
 
         Raises:
             ModelLoadError: The file is no voice.
-            InputError: As of `add`.
+            InputError: There is no such file, or as of `add`.
         """
+        if not source.is_file():
+            raise InputError(
+                f"there is no file {source}", hint="Name one that `export` wrote"
+            )
         voice = read_voice(source)
         if voice_id is not None:
             voice = replace(voice, id=voice_id, name=voice_id)

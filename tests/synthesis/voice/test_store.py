@@ -143,6 +143,20 @@ def test_removed_voice_is_gone_and_a_built_in_one_stays(store: VoiceStore) -> No
         store.remove("zh_female")
 
 
+def test_voice_takes_the_place_of_files_alone(
+    store: VoiceStore, tmp_path: Path
+) -> None:
+    store.add(voice("Anna"))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for target in (tmp_path, fifo, Path()):
+        with pytest.raises(ResourceError, match="is no file"):
+            store.export("Anna", target, replaces=True)
+    assert fifo.is_fifo()
+    with pytest.raises(InputError, match="there is no file"):
+        store.take(tmp_path / "none.npz")
+
+
 def test_exported_voice_can_be_imported_under_another_name(
     store: VoiceStore, tmp_path: Path
 ) -> None:
