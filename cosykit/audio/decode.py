@@ -1,8 +1,8 @@
 """Read an audio file that a stranger may have made.
 
-The file is read into memory first and FFmpeg sees nothing but those bytes: only plain
-audio containers and the codecs that people use are allowed, nothing that names other
-files or addresses, and the length is bounded, because a few kilobytes of FLAC can be
+The file is read into memory first and FFmpeg sees nothing but those bytes: only the
+containers and codecs that people use are allowed, nothing that names other files or
+addresses, and the length is bounded, because a few kilobytes of FLAC can be
 hours of silence.
 """
 
@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from av import AudioFrame, Packet
     from av.audio.stream import AudioStream
 
-_CONTAINERS = ("wav", "mp3", "flac", "ogg", "aac", "mov", "matroska", "aiff")
+_CONTAINERS = (
+    *("wav", "mp3", "flac", "ogg", "aac", "mov", "matroska", "aiff"),
+    *("w64", "caf", "au", "amr", "asf", "avi", "flv", "mpegts"),
+)
 _DECODERS = (
     *("aac", "alac", "flac", "mp3", "mp3float", "opus", "vorbis"),
+    *("mp2", "mp2float", "ac3", "eac3", "wmav1", "wmav2", "amrnb", "amrwb"),
+    *("adpcm_ms", "adpcm_ima_wav", "pcm_s8"),
     *("pcm_u8", "pcm_alaw", "pcm_mulaw", "pcm_s16le", "pcm_s16be", "pcm_s24le"),
     *("pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_f64le"),
 )
+_MOST_CHANNELS = 16
 # PyAV 18 reads beyond the planes of a frame that has eight or more, and crashes.
-_MOST_CHANNELS = 6
+_MOST_PLANES = 6
 _LOWEST_RATE = 4_000
 _HIGHEST_RATE = 192_000
 _HINT = "Use a WAV, MP3, FLAC, Opus, Ogg, AAC or M4A file"
@@ -165,6 +171,8 @@ def _mono(frame: "AudioFrame") -> Samples:
         raise InputError(
             f"the audio has {channels} channels", hint="Mix it down to mono or stereo"
         )
+    if frame.format.is_planar and channels > _MOST_PLANES:
+        frame = _packed(frame)
     planes = frame.to_ndarray()
     if not np.isfinite(planes).all():
         raise InputError("the audio holds values that are not numbers", hint=_HINT)
@@ -177,3 +185,12 @@ def _mono(frame: "AudioFrame") -> Samples:
         mixed /= 1 << (8 * planes.itemsize - 1)
     samples: Samples = np.clip(mixed, -1, 1).astype(np.float32)
     return samples
+
+
+def _packed(frame: "AudioFrame") -> "AudioFrame":
+    """Lay the samples of all channels into one plane."""
+    import av
+
+    packing = av.AudioResampler(format=frame.format.packed, layout=frame.layout)
+    (packed,) = packing.resample(frame)
+    return packed
