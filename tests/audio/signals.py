@@ -72,3 +72,18 @@ def decoded(content: bytes) -> tuple[Samples, int]:
 def chunks(samples: Samples, size: int = RATE // 2) -> Iterator[AudioChunk]:
     for start in range(0, samples.size, size):
         yield AudioChunk(samples[start : start + size], RATE)
+
+
+def endless(closed: list[bool]) -> Iterator[AudioChunk]:
+    """Speech that goes on until it is closed, and notes that it was."""
+    try:
+        while True:
+            yield AudioChunk(tone(0.5), RATE)
+    finally:
+        closed.append(True)
+
+
+def frequency_of(samples: Samples, rate: int = RATE) -> float:
+    """The loudest frequency, in Hz."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
+    return float(spectrum.argmax() * rate / samples.size)

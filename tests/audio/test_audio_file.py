@@ -17,7 +17,7 @@ from cosykit.audio.file import WrittenAudio, write_audio, write_stream
 from cosykit.audio.formats import AUDIO_FORMATS, AudioFormat
 from cosykit.errors import InputError, ResourceError
 from cosykit.types import AudioChunk
-from tests.audio.signals import RATE, chunks, decoded, encoded, tone
+from tests.audio.signals import RATE, chunks, decoded, encoded, endless, tone
 
 NOBODY = 65_534
 FULL_DEVICE = Path("/dev/full")
@@ -286,21 +286,13 @@ def test_a_stream_gets_every_chunk_at_once_and_stays_open() -> None:
 
 def test_a_reader_that_goes_away_ends_the_synthesis() -> None:
     closed: list[bool] = []
-
-    def endless() -> Iterator[AudioChunk]:
-        try:
-            while True:
-                yield AudioChunk(tone(0.5), RATE)
-        finally:
-            closed.append(True)
-
     read_end, write_end = os.pipe()
     os.close(read_end)
     with (
         os.fdopen(write_end, "wb", buffering=0) as sink,
         pytest.raises(ResourceError, match="reader of standard output went away"),
     ):
-        write_stream(sink, "wav", endless())
+        write_stream(sink, "wav", endless(closed))
     assert closed
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from cosykit.audio.pitch import PitchShifter
 from cosykit.types import Samples
-from tests.audio.signals import RATE, cut, noise
+from tests.audio.signals import RATE, cut, frequency_of, noise
 
 PITCHES = [0.5, 0.8123, 1.2, 1.5, 2.0]
 
@@ -19,11 +19,6 @@ def shifted(samples: Samples, sizes: list[int], pitch: float) -> Samples:
 def hum(frequency: float, duration_s: float = 1.0) -> Samples:
     time = np.arange(round(duration_s * RATE)) / RATE
     return np.asarray(0.3 * np.sin(2 * np.pi * frequency * time), np.float32)
-
-
-def frequency_of(samples: Samples) -> float:
-    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
-    return float(spectrum.argmax() * RATE / samples.size)
 
 
 @pytest.mark.parametrize("pitch", PITCHES)

@@ -7,7 +7,7 @@ import pytest
 from cosykit.audio.play import play
 from cosykit.errors import ResourceError
 from cosykit.types import AudioChunk
-from tests.audio.signals import RATE, chunks, encoded, tone
+from tests.audio.signals import RATE, chunks, encoded, endless, tone
 
 Stand = Callable[[str, str], None]
 
@@ -80,14 +80,6 @@ def test_a_program_that_cannot_start_is_a_clear_error(
     (tmp_path / "bin" / "ffplay").write_text("#!/no/such/interpreter\n")
     with pytest.raises(ResourceError, match="cannot start"):
         play(chunks(tone(0.1)))
-
-
-def endless(closed: list[bool]) -> Iterator[AudioChunk]:
-    try:
-        while True:
-            yield AudioChunk(tone(0.5), RATE)
-    finally:
-        closed.append(True)
 
 
 def test_a_listener_who_closes_the_player_ends_the_work(stand_in: Stand) -> None:

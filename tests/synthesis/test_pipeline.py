@@ -9,8 +9,7 @@ from cosykit.errors import ComputationError, InputError
 from cosykit.seams import Capabilities, EngineInfo
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import AudioChunk, Samples, SpeechRequest, Voice
-
-RATE = 24_000
+from tests.audio.signals import RATE, frequency_of
 
 
 class Hummer:
@@ -43,11 +42,6 @@ class Hummer:
 def heard(engine: Hummer, *, pitch: float, speed: float = 1.0) -> Samples:
     request = SpeechRequest("hum", pitch=pitch, speed=speed)
     return np.concatenate([chunk.samples for chunk in speak(engine, request)])
-
-
-def frequency_of(samples: Samples) -> float:
-    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
-    return float(spectrum.argmax() * RATE / samples.size)
 
 
 @pytest.mark.parametrize(

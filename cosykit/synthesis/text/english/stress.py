@@ -8,11 +8,6 @@ CONSONANTS = frozenset("Tbdfhjklmnpstvwzðŋɡɹʃʒʤʧθᵊ")
 _LONG = frozenset("AIOQWYʤʧ")
 
 
-def unstressed(phonemes: str) -> str:
-    """Take every stress mark away."""
-    return phonemes.replace(PRIMARY, "").replace(SECONDARY, "")
-
-
 def demoted(phonemes: str) -> str:
     """Turn the primary stress into the only, secondary one."""
     if PRIMARY not in phonemes:
