@@ -165,10 +165,20 @@ def _resources(settings: Settings) -> Iterator[Finding]:
     free = shutil.disk_usage(folder).free
     text = f"{free / 1e9:.1f} GB free in {settings.models_dir}"
     if free < _DISK_BYTES:
+        # A model that is there already needs no more.
+        state: State = "warning" if _is_installed(settings) else "problem"
         remedy = "Free some disk space, or set models_dir to another disk"
-        yield Finding("disk", "problem", text, remedy)
+        yield Finding("disk", state, text, remedy)
     else:
         yield Finding("disk", "ok", text)
+
+
+def _is_installed(settings: Settings) -> bool:
+    try:
+        model = choose_model(settings.model, settings.models_dir)
+        return read_bundle(settings.models_dir, model) is not None
+    except CosykitError:  # it is told of where the model is opened
+        return False
 
 
 def _memory_bytes(settings: Settings) -> float:

@@ -1,9 +1,10 @@
-"""What `cosykit doctor` finds of the configuration: Redis, provider, ports."""
+"""What `cosykit doctor` finds of the configuration: Redis, provider, ports, disk."""
 
 import json
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -94,3 +95,25 @@ def test_every_port_that_is_taken_is_told(
     told = {each["subject"]: each for each in findings if "in use" in each["text"]}
     assert set(told) == {"port", "grpc port", "wyoming port"}
     assert "server.wyoming_port" in told["wyoming port"]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("is_installed", "state"), [(True, "warning"), (False, "problem")]
+)
+def test_full_disk_is_a_problem_for_what_is_still_to_be_installed(
+    run: Run,
+    folder: Path,
+    lite_models: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_installed: bool,
+    state: str,
+) -> None:
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    if is_installed:
+        monkeypatch.setenv("COSYKIT_MODELS_DIR", str(lite_models))
+    full = SimpleNamespace(free=1)
+    monkeypatch.setattr("cosykit.ops.doctor.shutil.disk_usage", lambda path: full)
+    findings: list[Finding] = json.loads(run("doctor", "--json").out)
+    (found,) = (each for each in findings if each["subject"] == "disk")
+    assert found["state"] == state
