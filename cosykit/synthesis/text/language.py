@@ -53,8 +53,12 @@ _CHINESE_ONLY = re.compile("[你您她妳們這嗎吧呢啦哪]")
 
 # What has no CJK letter: Latin words with the digits and symbols among them.
 _GAP = re.compile(f"[^{CJK}]+")
-# Of a gap, what is English: from its first word to its last, or to its last comma.
-_WORDS = re.compile(f"[{LATIN}](?:.*(?:[{LATIN}]\\S*|[,;:](?= ))|\\S*)", re.S)
+# Of a gap, what is English: from its first word, or the number before that, to its
+# last, or to its last comma.
+_NUMBER_BEFORE = r"(?:(?<![0-9.,:/¥$€£-])[0-9]{1,9}(?:[.,][0-9]{1,9})? )?"
+_WORDS = re.compile(
+    f"{_NUMBER_BEFORE}[{LATIN}](?:.*(?:[{LATIN}]\\S*|[,;:](?= ))|\\S*)", re.S
+)
 _LOWER_CASE_WORD = re.compile(
     r"(?<![A-Za-z0-9@_./:-])[a-z]{2,}(?![A-Za-z0-9@_/-]|:/|\.[A-Za-z0-9])"
 )

@@ -26,6 +26,10 @@ def read(text: str, language: Language | None = None) -> str:
         ("我买了3个iPhone 15 Pro。", "我买了三个iPhone 十五 Pro。"),
         ("第2章 Introduction", "第二章 Introduction"),
         ("version 2.0发布了", "version 二点零发布了"),
+        (
+            "他跑了5 km, then had 2 beers。",
+            "他跑了five kilometers, then had two beers。",
+        ),
         ("他说 I have 3 apples 然后走了。", "他说 I have three apples 然后走了。"),
         ("The word 你好 has 2 characters.", "The word 你好 has two characters."),
         ("用GPT-4o写了2篇文章", "用GPT四o写了两篇文章"),

@@ -160,7 +160,7 @@ CODES: tuple[Rule, ...] = (
 MODELS: tuple[Rule, ...] = (
     rule(MODEL, _model),
     rule(
-        rf"\b([A-Z]{{2,}} )(\d{{3,5}}){NUMBER_END}",
+        rf"\b([A-Z]{{2,}} )(\d{{3,5}})(?![{_COUNTED}]){NUMBER_END}",
         lambda match: match.group(1) + model_digits(match.group(2)),
     ),
 )

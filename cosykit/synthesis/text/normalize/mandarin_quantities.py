@@ -101,6 +101,14 @@ def _fraction(match: re.Match[str]) -> str:
     return f"{cardinal(whole)}又{words}" if whole else words
 
 
+def _measured_fraction(match: re.Match[str]) -> str:
+    numerator, denominator, symbol = match.groups()
+    if int(numerator) >= int(denominator):
+        return match.group()
+    part = f"{cardinal(denominator)}分之{cardinal(numerator)}"
+    return part + UNITS[symbol].mandarin
+
+
 def _connector(match: re.Match[str]) -> str:
     first, unit, dash, last = match.groups()
     is_negative = match.string[match.start() - 1 : match.start()] == "-"
@@ -214,6 +222,7 @@ QUANTITIES: tuple[Rule, ...] = (
     ),
     rule(rf"{NUMBER_START}({NUMBER})(?:[%‰‱]?到(负?)({NUMBER}))? ?([%‰‱])", _percent),
     rule(r"\b24/7\b", "七乘二十四小时"),
+    rule(rf"(?<![\w./])(\d{{1,4}})/(\d{{1,4}}) ?{_UNIT}", _measured_fraction),
     rule(r"(?<![\w./])(?:(\d{1,4}) )?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
     rule(
         r"(?<=[元块角分次个米吨度人])/(?=[斤克吨升个天日月年人次平米秒台件条张份只套间晚夜周小分])",
