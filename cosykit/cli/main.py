@@ -45,7 +45,9 @@ app.add_typer(voices, name="voices")
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit with its code; see `cosykit.errors` for the codes."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _terminate)
     _open_closed_streams()
     _print_any_character()
     ordered = common_options_first(given)
@@ -117,7 +119,7 @@ def common_options(
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    """Unwind on SIGTERM, so that no half-written file stays behind."""
+    """Unwind on a signal, so that no half-written file stays behind."""
     raise SystemExit(128 + number)
 
 

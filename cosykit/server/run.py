@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 def serve(
     settings: Settings, open_model: Callable[[Settings], Synthesizer] | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then finish what runs and return.
+    """Serve until SIGINT, SIGTERM or SIGHUP, then finish what runs and return.
 
     A model that is still being loaded is not waited for: the process ends.
 
@@ -55,8 +55,9 @@ def serve(
         server = create_server(service)
         # uvicorn drains on a signal, and raises it again when it has; it is to come
         # to nothing then, but not before uvicorn listens to signals.
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+                signal.signal(number, stop)
         _log.info("listening on %s (try it there, API on /docs)", _address(listener))
         if not settings.server.api_keys and not _is_private(listener):
             _log.warning("whoever reaches it may use it: server.api_keys is empty")

@@ -50,13 +50,14 @@ def run(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> Run:
     """Run a command line; no terminal is attached."""
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
 
     def run_command(*arguments: str, stdin: bytes = b"") -> Outcome:
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(stdin)))
         with pytest.raises(SystemExit) as exited:
             main(arguments)
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         captured = capsysbinary.readouterr()
         code = exited.value.code
         assert code is None or isinstance(code, int)

@@ -225,7 +225,7 @@ def test_unwritable_output_is_told_before_a_model_is_loaded(
     assert "embedded voice" not in outcome.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_cancelled_run_leaves_the_older_file_and_no_other(
     start: Start, tone: Path, number: signal.Signals
 ) -> None:

@@ -37,7 +37,8 @@ def signals(untouched_logging: None, monkeypatch: pytest.MonkeyPatch) -> Iterato
     """Undo what `serve` does to the process, and do not let it end it."""
     monkeypatch.setattr("cosykit.server.run._leave", lambda: None)
     before = {
-        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     }
     yield
     for number, handler in before.items():
@@ -93,8 +94,9 @@ def speech(text: str) -> bytes:
     return request(json.dumps({"input": text, "response_format": "pcm"}).encode())
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_stop_lets_a_stream_end_and_refuses_newcomers(
-    plugins: None, signals: None
+    plugins: None, signals: None, number: signal.Signals
 ) -> None:
     def act(port: int) -> None:
         with wired(port) as wire:
@@ -103,7 +105,7 @@ def test_stop_lets_a_stream_end_and_refuses_newcomers(
             assert b" 200 " in head
             engine = opened_engine()
             assert engine.held.wait(PATIENCE_S)
-            terminate()
+            terminate(number)
             until(lambda: not is_open(port))
             engine.gate.set()
             body = wire.read_rest()
