@@ -254,7 +254,7 @@ class LiveSpeech:
         patience_s = self._service.settings.engine.start_within_s
         goal = time.monotonic() + (patience_s if self._count else 0)
         has_begun = False
-        if self._is_complete and not self._text.length:
+        if self._is_complete and self._text.is_blank:
             request = by_itself(request)
         while True:
             try:

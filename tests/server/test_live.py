@@ -127,6 +127,7 @@ async def test_line_break_is_spoken_only_where_the_text_goes_on(stage: Stage) ->
     lines = ["This is the first line\n", "and this is the last line\n"]
     live = stage.live()
     live.feed("".join(lines))
+    live.feed("\n ")
     live.finish()
     assert texts_of(await heard(live)) == lines
     assert stage.engine.texts == [lines[0], lines[1].strip()]

@@ -88,7 +88,7 @@ class IncomingText:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.length = 0
+        self.length = self._last_spaces = 0
         self._unread: deque[Iterator[str]] = deque()
         # What was read since the last end; so much of it was given away early.
         self._text, self._given = "", 0
@@ -101,9 +101,16 @@ class IncomingText:
         self._column = 0
         self._has_begun = False
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing but spaces and line breaks is left of what was fed."""
+        return self.length <= self._last_spaces
+
     def feed(self, text: str) -> None:
         """Take some more text."""
         self.length += len(text)
+        spaces = len(text) - len(text.rstrip())
+        self._last_spaces = spaces + (self._last_spaces if text.isspace() else 0)
         self._unread.append(iter(text))
 
     def flush(self) -> None:

@@ -53,6 +53,18 @@ def _ends(sentences: Sequence[str]) -> set[int]:
     return {sum(map(len, sentences[:count])) for count in range(len(sentences) + 1)}
 
 
+@given(st.lists(texts, max_size=4))
+def test_it_is_known_whether_words_are_left(fragments: list[str]) -> None:
+    incoming, left = IncomingText(), "".join(fragments)
+    for fragment in fragments:
+        incoming.feed(fragment)
+    incoming.flush()
+    assert incoming.is_blank == (not left.strip())
+    for sentence in _all_of(incoming):
+        left = left.removeprefix(sentence)
+        assert incoming.is_blank == (not left.strip())
+
+
 @given(texts)
 def test_nothing_is_lost_or_repeated(text: str) -> None:
     sentences = sentences_of([text])
