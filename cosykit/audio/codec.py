@@ -84,28 +84,40 @@ def recipe_for(
     """Choose the codec and settings of a format: low delay, transparent for speech."""
     match audio_format:
         case "mp3":
-            # Without the bit reservoir a frame comes out one frame (24 ms) sooner.
             return Recipe(
-                *("mp3", "libmp3lame", "fltp", mpeg_of(sample_rate).bit_rate),
-                {"write_xing": "0", "id3v2_version": "0"},
-                {"reservoir": "0"},
+                container="mp3",
+                codec="libmp3lame",
+                sample_format="fltp",
+                bit_rate=mpeg_of(sample_rate).bit_rate,
+                muxer_options={"write_xing": "0", "id3v2_version": "0"},
+                # Without the bit reservoir a frame comes out one frame (24 ms) sooner.
+                codec_options={"reservoir": "0"},
             )
         case "opus":
             bit_rate = opus_bit_rate or (32_000 if sample_rate < 24_000 else 64_000)
-            # A page of one packet; the muxer would gather a second of them.
             return Recipe(
-                *("ogg", "libopus", "flt", min(bit_rate, _MOST_OPUS_BITS)),
-                {"page_duration": "20000"},
+                container="ogg",
+                codec="libopus",
+                sample_format="flt",
+                bit_rate=min(bit_rate, _MOST_OPUS_BITS),
+                # A page of one packet; the muxer would gather a second of them.
+                muxer_options={"page_duration": "20000"},
             )
         case "aac":
             # The codec takes at most 6 bits a sample.
-            return Recipe("adts", "aac", "fltp", min(96_000, 4 * sample_rate))
+            bit_rate = min(96_000, 4 * sample_rate)
+            return Recipe(
+                container="adts", codec="aac", sample_format="fltp", bit_rate=bit_rate
+            )
         case "flac":
             # Blocks of 40 ms; FFmpeg's own 96 ms make no smaller files of speech.
+            block = str(sample_rate // _FLAC_BLOCKS_A_SECOND)
             return Recipe(
-                *("flac", "flac", "s16", None),
-                {"metadata_header_padding": "0"},
-                {"frame_size": str(sample_rate // _FLAC_BLOCKS_A_SECOND)},
+                container="flac",
+                codec="flac",
+                sample_format="s16",
+                muxer_options={"metadata_header_padding": "0"},
+                codec_options={"frame_size": block},
             )
 
 
@@ -147,10 +159,8 @@ class CodedWriter:
         self._sink = _Sink()
         # Bit-exact leaves out version strings and random serial numbers: the same
         # samples give the same bytes.
-        options = {"flush_packets": "1", "fflags": "+bitexact"}
-        self._container = av.open(
-            *(self._sink, "w", recipe.container), options=options | recipe.muxer_options
-        )
+        options = {"flush_packets": "1", "fflags": "+bitexact"} | recipe.muxer_options
+        self._container = av.open(self._sink, "w", recipe.container, options=options)
         stream = self._container.add_stream(
             recipe.codec, sample_rate, options=recipe.codec_options
         )
