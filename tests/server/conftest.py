@@ -66,11 +66,17 @@ class Running:
 
     @property
     def engine(self) -> CountingEngine:
-        assert isinstance(self.loop.engine, CountingEngine)
-        return self.loop.engine
+        return engine_of(self.service)
 
     def connected(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=PATIENCE_S)
+
+
+def engine_of(service: SpeechService) -> CountingEngine:
+    assert service.engine_loop
+    engine = service.engine_loop.engine
+    assert isinstance(engine, CountingEngine)
+    return engine
 
 
 @contextmanager

@@ -14,8 +14,10 @@ from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.ports import further_ports
 from cosykit.server.run import open_listener, serve
 from cosykit.server.service import SpeechService
+from tests.server.conftest import engine_of
 from tests.server.grpc.conftest import grpc_settings, serving
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.counting_engine import PATIENCE_S
+from tests.synthesis.looping import held
 
 pytestmark = pytest.mark.usefixtures("plugins")
 
@@ -30,13 +32,6 @@ def asking(
     )
     request = messages.SynthesizeRequest(text=text, format="pcm")
     return call(request, timeout=PATIENCE_S)
-
-
-def engine_of(service: SpeechService) -> CountingEngine:
-    assert service.engine_loop
-    engine = service.engine_loop.engine
-    assert isinstance(engine, CountingEngine)
-    return engine
 
 
 def address_of(service: SpeechService) -> str:
@@ -68,7 +63,7 @@ async def test_call_under_way_ends_well_while_newcomers_are_refused() -> None:
         async with grpc.aio.insecure_channel(address_of(service)) as channel:
             call = asking(channel, "one wait two")
             assert await call.read()
-            await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+            await held(engine)
             closing = asyncio.create_task(service.close())
             await service.closing.wait()
             with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -89,7 +84,7 @@ async def test_call_that_outlives_the_grace_is_broken_off() -> None:
         async with grpc.aio.insecure_channel(address_of(service)) as channel:
             call = asking(channel, "one wait two")
             await call.read()
-            await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+            await held(engine)
             closing = asyncio.create_task(service.close())
             with pytest.raises((grpc.aio.AioRpcError, asyncio.CancelledError)):
                 while await call.read():

@@ -29,8 +29,9 @@ from cosykit.errors import ConfigError, ResourceError
 from cosykit.server.ports import further_ports
 from cosykit.server.run import open_listener
 from cosykit.server.service import SpeechService
-from tests.server.conftest import settings_for
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.server.conftest import engine_of, settings_for
+from tests.synthesis.counting_engine import PATIENCE_S
+from tests.synthesis.looping import held
 
 pytestmark = pytest.mark.usefixtures("plugins")
 
@@ -55,13 +56,6 @@ def client_of(service: SpeechService) -> AsyncTcpClient:
     return AsyncTcpClient(
         "127.0.0.1", service.ports["wyoming"], read_timeout=PATIENCE_S
     )
-
-
-def engine_of(service: SpeechService) -> CountingEngine:
-    assert service.engine_loop
-    engine = service.engine_loop.engine
-    assert isinstance(engine, CountingEngine)
-    return engine
 
 
 async def heard(client: AsyncTcpClient, last: str) -> list[Event]:
@@ -221,7 +215,7 @@ async def test_client_that_leaves_ends_its_speech(asked: list[Event]) -> None:
             for event in asked:
                 await client.write_event(event)
             await heard(client, "audio-chunk")
-            await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+            await held(engine)
         assert await asyncio.to_thread(engine.cancelled.get, timeout=PATIENCE_S)
         engine.gate.set()
 
@@ -324,7 +318,7 @@ async def test_speech_under_way_ends_well_when_the_server_closes() -> None:
         async with client_of(service) as client, client_of(service) as idle:
             await client.write_event(Synthesize("one wait two").event())
             events = await heard(client, "audio-chunk")
-            await asyncio.to_thread(engine.held.wait, PATIENCE_S)
+            await held(engine)
             closing = asyncio.create_task(service.close())
             assert await idle.read_event() is None
             engine.gate.set()
