@@ -17,6 +17,7 @@ from cosykit.config.values import (
     Auto,
     CacheStore,
     Fallback,
+    Folder,
     HubSource,
     Line,
     LogFormat,
@@ -333,7 +334,7 @@ class Settings(Section):
         min_length=1,
         description="Model id; auto takes the best one installed",
     )
-    models_dir: Path = Field(
+    models_dir: Folder = Field(
         default=Path("models"),
         strict=False,
         description="Folder of the installed models",

@@ -1,6 +1,7 @@
 """The values that settings take, and what else makes one valid than its type."""
 
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -54,6 +55,12 @@ def checked_secret(key: SecretStr) -> SecretStr:
     return key
 
 
+def _folder(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("must be a path, which has no null character")
+    return path
+
+
 def _one_line(name: str) -> str:
     if not name.isprintable():
         raise ValueError("must be printable characters on one line")
@@ -85,6 +92,7 @@ def _pronunciations(readings: dict[str, str]) -> dict[str, str]:
 Port = Annotated[int, Field(ge=0, le=65535)]
 OptionalPort = Off | Port
 Secret = Annotated[SecretStr, AfterValidator(checked_secret)]
+Folder = Annotated[Path, AfterValidator(_folder)]
 Line = Annotated[str, AfterValidator(_one_line)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 WebOrigin = Annotated[str, AfterValidator(_origin)]

@@ -218,6 +218,12 @@ def test_home_sign_in_the_models_folder_is_expanded(
     assert load_settings(file, environ={}).settings.models_dir == elsewhere / "voices"
 
 
+def test_folder_that_no_system_has_is_told(elsewhere: Path) -> None:
+    file = write(elsewhere / "conf", 'models_dir: "a\\0b"\n')
+    with pytest.raises(ConfigError, match=r"yaml:1: models_dir must be a path"):
+        load_settings(file, environ={})
+
+
 def test_home_of_nobody_in_the_models_folder_is_told(elsewhere: Path) -> None:
     file = write(elsewhere / "conf", "models_dir: ~no such user/voices\n")
     with pytest.raises(ConfigError, match=r"cosykit\.yaml:1: models_dir .*~no such"):
