@@ -85,7 +85,8 @@ def climb(
             _forget_frames(error)
         except MemoryError:
             failures.append(Failure(rung, TooLittleMemoryError()))
-        _log.warning("cannot load %s: %s", rung, failures[-1].error)
+        if len(rungs) > 1:  # else it is what is raised
+            _log.warning("cannot load %s: %s", rung, failures[-1].error)
     raise failures[0].error
 
 

@@ -115,6 +115,17 @@ def test_ladder_of_which_no_rung_holds_raises_the_first_error() -> None:
         climb(RUNGS, open_rung)
 
 
+def test_only_way_to_speak_is_not_told_of_twice(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def open_rung(rung: Rung) -> str:
+        raise ModelLoadError(rung.way)
+
+    with pytest.raises(ModelLoadError, match="first"):
+        climb(RUNGS[:1], open_rung)
+    assert not caplog.records
+
+
 def test_bug_is_no_reason_to_fall_back() -> None:
     def open_rung(rung: Rung) -> str:
         raise ZeroDivisionError
