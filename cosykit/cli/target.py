@@ -68,7 +68,12 @@ def choose_target(
         InputError: The format is unknown, cannot hold the rate, or would end up on a
             terminal.
     """
-    from cosykit.audio.formats import AUDIO_FORMATS, checked_rate, format_of_suffix
+    from cosykit.audio.formats import (
+        AUDIO_FORMATS,
+        checked_rate,
+        format_of_suffix,
+        rate_for,
+    )
 
     if name is not None:
         audio_format = chosen(name, AUDIO_FORMATS, "format")
@@ -76,8 +81,11 @@ def choose_target(
         audio_format = format_of_suffix(output)
     else:
         audio_format = defaults.format
-    rate = (defaults.sample_rate if sample_rate is None else sample_rate) or None
-    if rate is not None:
+    rate = sample_rate
+    if rate is None and defaults.sample_rate:
+        # Of the format that was asked for, the rate next to the configured one.
+        rate = rate_for(audio_format, defaults.sample_rate)
+    if rate:
         checked_rate(audio_format, rate)
     if output == STANDARD_OUTPUT and sys.stdout.isatty():
         raise InputError(
@@ -86,4 +94,4 @@ def choose_target(
         )
     if output is None and not play:
         output = Path(f"out.{audio_format}")
-    return Target(output, audio_format, rate)
+    return Target(output, audio_format, rate or None)

@@ -83,6 +83,17 @@ def test_speed_volume_and_rate_reach_the_speech(run: Run, tone: Path) -> None:
     assert abs(other).max() == pytest.approx(abs(plain).max() / 2, rel=0.05)
 
 
+def test_configured_rate_gives_way_to_the_format_but_a_named_one_does_not(
+    run: Run, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_AUDIO_SAMPLE_RATE", "44100")
+    for name, rate in (("a.wav", 44_100), ("b.opus", 48_000)):
+        report = json.loads(run("say", "hello", "-o", name, "--json").out)
+        assert report["sample_rate"] == rate
+    outcome = run("say", "hello", "-o", "c.opus", "--sample-rate", "44100")
+    assert (outcome.code, "opus cannot hold" in outcome.err) == (2, True)
+
+
 def test_json_tells_what_was_made(run: Run, tone: Path) -> None:
     outcome = run("say", "hello", "-o", "speech.flac", "--json")
     report = json.loads(outcome.out)
