@@ -156,6 +156,7 @@ def read_voice(path: Path) -> StoredVoice:
         ModelLoadError: The file is missing, broken, or no voice.
     """
     try:
+        _check_kind(path)
         _check_size(path)
         with np.load(path, allow_pickle=False) as arrays:
             about = _About.model_validate_json(arrays["about"].tobytes())
@@ -180,6 +181,12 @@ def read_voice(path: Path) -> StoredVoice:
         gender=about.gender,
         prompt=prompt,
     )
+
+
+def _check_kind(path: Path) -> None:
+    # A pipe would keep its reader waiting for good.
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no regular file")
 
 
 def _check_size(path: Path) -> None:

@@ -1,6 +1,7 @@
 """A voice is read as it was written, and nothing is believed of a stranger's file."""
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -71,6 +72,14 @@ def test_broken_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(ModelLoadError, match="no voice"):
         read_voice(path)
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "folder.npz").mkdir()
+    for path in (tmp_path / "pipe.npz", tmp_path / "folder.npz", Path("/dev/zero")):
+        with pytest.raises(ModelLoadError, match="no regular file"):
+            read_voice(path)
 
 
 def test_cut_file_is_refused(tmp_path: Path) -> None:
