@@ -20,6 +20,7 @@ from cosykit.convert.graph import Graph, save_together
 from cosykit.convert.models import estimator, flow, language_model, vocoder
 from cosykit.convert.models.source import pitch_graph, source_graph
 from cosykit.convert.module import Module, load_weights
+from cosykit.convert.networks import check_network
 from cosykit.convert.pieces import Piece
 from cosykit.convert.voices import write_built_in_voices
 from cosykit.errors import ModelLoadError, ResourceError
@@ -141,6 +142,7 @@ class _Work:
 
     def _take_over(self, source: Path, target: Path) -> None:
         """Have a released file in the bundle, without a copy where that can be."""
+        check_network(source)
         if self._files.is_ours:
             with suppress(OSError):
                 os.link(source, target)

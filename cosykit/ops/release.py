@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cosykit.config.schema import HubSettings
-from cosykit.errors import ModelLoadError
+from cosykit.errors import InputError, ModelLoadError
 from cosykit.hub.bundle import Manifest
 from cosykit.hub.catalog import HubSource
 from cosykit.hub.fetch import fetch
@@ -54,11 +54,20 @@ class Release:
 
         Raises:
             HubError: No hub gives the files.
+            InputError: The folder is not there, or is the model's own.
             ModelLoadError: The folder lacks a file.
             ResourceError: No space or no permission.
         """
-        if self.origin.folder:
-            return self._use(self.origin.folder, None, models_dir, space_ratio, news)
+        folder, own = self.origin.folder, models_dir / self.spec.id
+        if folder:
+            if folder.resolve().is_relative_to(own.resolve()):
+                raise InputError(
+                    f"{folder} lies where {self.spec.id} itself is to be, and would be "
+                    "removed with it",
+                    hint="Move it elsewhere first",
+                    param="from",
+                )
+            return self._use(folder, None, models_dir, space_ratio, news)
         order = Order(
             self.origin.repository, self.origin.revision, conversion_ratio=space_ratio
         )

@@ -1,14 +1,17 @@
 """Bundles of released and of own models are whole, or as they were before."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosykit.config.schema import Settings
 from cosykit.convert.checkpoint import read_checkpoint
 from cosykit.convert.checkpoint_writer import TensorToWrite, write_checkpoint
 from cosykit.convert.synthetic import write_release
+from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.errors import InputError, ModelLoadError, ResourceError
 from cosykit.hub.bundle import Bundle, Manifest, read_bundle, write_manifest
 from cosykit.hub.progress import Conversion, News
@@ -16,6 +19,7 @@ from cosykit.hub.verify import digest_of
 from cosykit.ops.install import convert, install
 from cosykit.ops.request import InstallResult, Origin, Wish
 from cosykit.spec import COSYVOICE_300M, COSYVOICE_300M_SFT, GraphName, Level
+from tests.convert.recorded import FOLDER
 from tests.mortal import count_changes, die_at_change
 
 MODEL = "cosyvoice-300m-sft"
@@ -236,6 +240,39 @@ def test_training_that_failed_is_refused(
         ModelLoadError, match=r"conv_post\.bias in hift\.pt.*not finite"
     ):
         made(copy, models)
+
+
+@pytest.mark.parametrize("name", ["campplus.onnx", "speech_tokenizer_v1.onnx"])
+def test_network_that_is_none_is_refused(
+    copy: Path, models: Path, release: Path, name: str
+) -> None:
+    whole, other = (release / n for n in (name, "speech_tokenizer_v1.onnx"))
+    if other == whole:
+        other = release / "campplus.onnx"
+    for content in (
+        b"",
+        b"<!doctype html>",
+        whole.read_bytes()[:-40],
+        other.read_bytes(),
+    ):
+        replace(copy, name, content)
+        with pytest.raises(ModelLoadError, match=rf"{name} is (no whole|another)"):
+            made(copy, models)
+    assert not list((models / "mine").iterdir())
+
+
+def test_folder_of_the_model_itself_is_refused(release: Path, models: Path) -> None:
+    """Removing the model would remove the checkpoints, of which there is no other."""
+    shutil.copytree(release, models / "mine")
+    with pytest.raises(InputError, match="would be removed with it"):
+        made(models / "mine", models)
+    made(models / "mine", models, "other")
+
+
+def test_model_that_cannot_read_all_text_does_not_open(models: Path) -> None:
+    made(FOLDER, models)
+    with pytest.raises(ModelLoadError, match="knows 1024 text tokens"):
+        open_engine("mine", Settings(models_dir=models))
 
 
 def test_folder_that_is_none_is_refused(models: Path) -> None:

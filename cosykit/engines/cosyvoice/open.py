@@ -25,6 +25,7 @@ from cosykit.synthesis.flow.model import Flow
 from cosykit.synthesis.lm.cache import CacheShape
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.text.pieces import TextPieces
+from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
 
 _FLOAT_BYTES = 4
 
@@ -76,6 +77,7 @@ def _open_stages(
     # everyone in it waits for the last.
     most_parts = 1 if installed.session.provider == "cpu" else slots
     facts = installed.facts
+    _check_vocabulary(model, facts)
     reader = Reader(
         installed.open("text_encoder"), partial(installed.open, "lm_embedding"), facts
     )
@@ -104,6 +106,15 @@ def _open_stages(
         most_parts=most_parts,
         catches_runaways=forced_tokens is None,
     )
+
+
+def _check_vocabulary(model: str, facts: ModelFacts) -> None:
+    size = WhisperTokenizer().size
+    if facts.text_vocabulary < size:
+        raise ModelLoadError(
+            f"{model} knows {facts.text_vocabulary} text tokens, and text has {size}",
+            hint="Only models with the text tokens of CosyVoice-300M can read text",
+        )
 
 
 def _digest_of(

@@ -26,6 +26,11 @@ class WhisperTokenizer:
     Source: whisper/tokenizer.py get_encoding
     """
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return FIRST_SPECIAL + len(special_tokens())
+
     def encode(self, text: str) -> NDArray[np.int64]:
         """Turn text into tokens, int64 (tokens); any text will do, also none."""
         ranks = _ranks()
