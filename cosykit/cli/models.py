@@ -158,7 +158,7 @@ def _remove(folder: Path, model: str) -> None:
     from cosykit.hub.catalog import find_entry
 
     name = model if model in own_models(folder) else find_entry(model).spec.id
-    if not remove_bundle(folder, name):
+    if not remove_bundle(folder, name, note):
         raise NotFoundError(
             f"{name} is not installed in {folder}",
             hint="`cosykit models` lists what is",

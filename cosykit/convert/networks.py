@@ -1,6 +1,7 @@
 """Make sure that released networks are what their names say.
 
-Those that measure recordings are taken over as they are, and would otherwise fail at the first recording.
+Those that measure recordings are taken over as they are, and would otherwise fail at
+the first recording.
 """
 
 from collections.abc import Mapping
