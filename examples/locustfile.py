@@ -1,6 +1,6 @@
 """Load a server with Locust, for those who prefer it to `cosykit bench --load`.
 
-    .venv/bin/pip install locust
+    .venv/bin/pip install locust    # uv made it: uv pip install --python .venv locust
     .venv/bin/locust --headless -u 10 -t 1m -H http://127.0.0.1:50000 \
         -f examples/locustfile.py
 
