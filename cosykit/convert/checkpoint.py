@@ -34,6 +34,8 @@ _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _ZIP_MAGIC = b"PK\x03\x04"
 # Training writes these beside the tensors.
 _COUNTERS = ("epoch", "step")
+# Some errors quote all of what they could not read.
+_LONGEST_REASON = 200
 
 
 def read_checkpoint(path: Path) -> Mapping[str, Tensor]:
@@ -92,7 +94,8 @@ def _read(
             hint="Do not load this file anywhere; get it from its official source",
         ) from error
     except _DECODING_ERRORS as error:
-        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise _unreadable(path, reason[:_LONGEST_REASON]) from error
 
 
 def _unreadable(path: Path, reason: str) -> ModelLoadError:

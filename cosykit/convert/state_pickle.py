@@ -17,6 +17,8 @@ from warnings import catch_warnings
 
 import numpy as np
 
+from cosykit.errors import quoted
+
 # The state dict of the full model remembers some ten thousand objects. Memory for them
 # is taken at once, up to the highest number that the pickle gives one.
 _MOST_REMEMBERED = 1_000_000
@@ -138,7 +140,7 @@ class StateUnpickler(pickle.Unpickler):
         try:
             return _ALLOWED[module, name]
         except KeyError:
-            raise UnsafePickleError(f"{module}.{name}") from None
+            raise UnsafePickleError(quoted(f"{module}.{name}")) from None
 
     def persistent_load(self, pid: object) -> Storage:
         """Note which storage is meant."""

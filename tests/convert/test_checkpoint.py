@@ -95,6 +95,23 @@ def test_pickle_that_asks_for_too_much_is_refused(
         read_checkpoint(path)
 
 
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        b"c%s\n%s\n." % (b"x\x1b[2J" * 100_000, b"y" * 1_000_000),
+        b"S%s\n." % (b"z" * 1_000_000),
+        b"}X\x40\x42\x0f\0%sK\x01s." % (b"k" * 1_000_000),
+    ],
+)
+def test_what_is_told_of_a_file_is_short_and_printable(
+    tmp_path: Path, pickled: bytes
+) -> None:
+    with pytest.raises(ModelLoadError) as caught:
+        read_checkpoint(archive(tmp_path / "llm.pt", pickled))
+    assert len(caught.value.message) < 400
+    assert caught.value.message.isprintable()
+
+
 def test_compressed_pickle_is_refused(tmp_path: Path) -> None:
     pickled = b"\x80\x02" + b"N0" * 10_000_000 + b"}."
     path = archive(tmp_path / "llm.pt", pickled, zipfile.ZIP_DEFLATED)
