@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from cosykit.errors import ModelLoadError
@@ -141,6 +141,9 @@ def read_facts(path: Path) -> Facts:
         if path.stat().st_size > _LONGEST_BYTES:
             raise _unreadable(f"{path.name} has more than {_LONGEST_BYTES} bytes")
         root = YAML(typ="safe", pure=True).compose(path.read_text(encoding="utf-8"))
+    except MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise _unreadable(f"{path.name}: {place}{error.problem}") from error
     except (OSError, UnicodeDecodeError, YAMLError, RecursionError) as error:
         raise _unreadable(f"{path.name}: {error}") from error
     if not isinstance(root, MappingNode):

@@ -10,7 +10,7 @@ has left them to the next call of `settle`, which moves the rest.
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cosykit.errors import ResourceError
@@ -39,6 +39,8 @@ def building_in(folder: Path) -> Iterator[Path]:
     finally:
         if not (building / MANIFEST).exists():
             shutil.rmtree(building, ignore_errors=True)
+            with suppress(OSError):  # it holds a model that was there before
+                folder.rmdir()
 
 
 def settle(folder: Path) -> None:

@@ -98,3 +98,19 @@ def test_folder_without_the_files_is_refused_before_anything_is_done(
     assert "Converting" not in outcome.err
     assert "Precision" not in outcome.err
     assert not (folder / "models").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("llm.pt", b"no archive"), ("cosyvoice.yaml", b"x: [")]
+)
+def test_file_that_cannot_be_converted_is_told_and_leaves_no_model(
+    run: Run, folder: Path, checkpoints: Path, name: str, content: bytes
+) -> None:
+    (checkpoints / name).write_bytes(content)
+    outcome = run("convert", str(checkpoints), "--precision", "int8")
+    assert outcome.code == 4
+    (message,) = outcome.err.partition("error: ")[2].splitlines()[:-1]
+    assert name in message
+    assert [path.name for path in (folder / "models").iterdir()] == [
+        ".my-voice.v2.lock"
+    ]
