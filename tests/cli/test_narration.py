@@ -8,7 +8,8 @@ import pytest
 from cosykit.cli.narration import stoppable
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.types import AudioChunk, SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 
 
 class InterruptedEngine(CountingEngine):

@@ -22,7 +22,8 @@ from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
 from cosykit.synthesis.loop import Loop
 from tests.conftest import EXAMPLE, ROOT, register_distribution
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 
 # Named as the example's distribution, of which there may be one already: whoever tried
 # the example has its metadata beside it.

@@ -11,8 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from cosykit.server.websocket_speech import PATH
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
-from tests.synthesis.counting_engine import PATIENCE_S
 
 Message = Mapping[str, object]
 

@@ -8,7 +8,7 @@ import pytest
 
 from cosykit.errors import BusyError, DeadlineError
 from cosykit.server.beside import OneAtATime, in_thread
-from tests.synthesis.counting_engine import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 
 class Held:

@@ -18,8 +18,8 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.hub.voice_file import StoredVoice
 from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import Samples, SpeechRequest
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
-from tests.synthesis.counting_engine import PATIENCE_S
 from tests.synthesis.voice.signals import silence, speech
 
 CLONES, SFT, INSTRUCTS = (f"cosyvoice-300m{end}" for end in ("", "-sft", "-instruct"))

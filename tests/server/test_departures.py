@@ -10,10 +10,9 @@ from cosykit.audio.encode import Encoder
 from cosykit.audio.formats import AudioFormat
 from cosykit.server import speech as speech_module
 from cosykit.types import Samples
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
-from tests.synthesis.counting_engine import PATIENCE_S
 
 
 def speech(text: str, **fields: str) -> bytes:

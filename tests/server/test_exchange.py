@@ -8,7 +8,8 @@ import pytest
 from cosykit.server.exchange import Exchange, Serving
 from cosykit.synthesis.loop import Loop
 from cosykit.types import SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 
 
 def serving(engine: CountingEngine, fallback: str = "") -> Serving:

@@ -12,9 +12,9 @@ import pytest
 from cosykit.audio.encode import Encoder
 from cosykit.server.loading import Loader
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
-from tests.synthesis.counting_engine import PATIENCE_S
 
 SPEECH = "/v1/audio/speech"
 

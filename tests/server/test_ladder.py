@@ -34,10 +34,9 @@ from cosykit.synthesis.loop import Loop
 from cosykit.synthesis.pipeline import speak
 from cosykit.types import Samples, SpeechRequest
 from tests.hub.hub_server import HubServer, Reply, answer_status
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
-from tests.synthesis.counting_engine import PATIENCE_S
 
 MODEL = "cosyvoice-300m-sft"
 REPOSITORIES = ("FunAudioLLM/CosyVoice-300M-SFT", "iic/CosyVoice-300M-SFT")

@@ -25,9 +25,9 @@ from cosykit.server.live_events import (
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import Output
 from cosykit.types import AudioChunk, SpeechRequest, Voice
-from tests.patience import until_soon
+from tests.patience import PATIENCE_S, until_soon
 from tests.server.conftest import settings_for
-from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
+from tests.synthesis.counting_engine import RATE, CountingEngine
 
 PCM, MANNER = Output("pcm"), SpeechRequest("")
 CHUNK_BYTES = round(0.1 * RATE) * 2

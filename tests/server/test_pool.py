@@ -19,9 +19,9 @@ from cosykit.server import loading, pool
 from cosykit.server.exchange import Serving
 from cosykit.server.loading import Loader
 from cosykit.server.pool import ModelPool
-from tests.patience import until_soon
+from tests.patience import PATIENCE_S, until_soon
 from tests.server.conftest import Running, running, settings_for
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.counting_engine import CountingEngine
 
 SPEECH = "/v1/audio/speech"
 # Of 1000 MB the configured model takes 100.

@@ -20,10 +20,10 @@ from cosykit.config.schema import ServerSettings, Settings
 from cosykit.errors import ConfigError, ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.server.run import open_listener, serve
 from tests.conftest import ROOT
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.server.conftest import settings_for
 from tests.server.wire import request, wired
-from tests.synthesis.counting_engine import OPENED, PATIENCE_S, CountingEngine
+from tests.synthesis.counting_engine import OPENED, CountingEngine
 
 
 def free_port() -> int:

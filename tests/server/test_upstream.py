@@ -9,9 +9,9 @@ import pytest
 from cosykit.audio.encode import Encoder
 from cosykit.config.schema import AudioSettings
 from cosykit.types import Samples
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import wired
-from tests.synthesis.counting_engine import PATIENCE_S
 from tests.synthesis.voice.signals import silence, speech
 
 TEXT = "你好，我是通义千问语音合成大模型。"

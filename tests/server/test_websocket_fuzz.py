@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed
 
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
 from tests.server.speaker import Speaker, connected
-from tests.synthesis.counting_engine import PATIENCE_S
 
 TOLD = {
     "started",

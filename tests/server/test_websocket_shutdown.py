@@ -11,10 +11,10 @@ import uvicorn
 from cosykit.config.schema import ServerSettings
 from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, settings_for
 from tests.server.dashscope.conftest import TASK_ID, talking
 from tests.server.speaker import connected
-from tests.synthesis.counting_engine import PATIENCE_S
 
 
 @contextmanager

@@ -16,10 +16,9 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 from tests.conftest import ROOT
-from tests.patience import until_soon
+from tests.patience import PATIENCE_S, until_soon
 from tests.server.conftest import Running, running, settings_for
 from tests.server.speaker import connected
-from tests.synthesis.counting_engine import PATIENCE_S
 
 CHUNK_BYTES = 2 * 2400
 

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.synthesis.counting_engine import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 
 def request(

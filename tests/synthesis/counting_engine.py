@@ -16,9 +16,9 @@ from cosykit.errors import (
 )
 from cosykit.seams import Capabilities, EngineInfo
 from cosykit.types import AudioChunk, SpeechRequest, Voice
+from tests.patience import PATIENCE_S
 
 RATE = 24_000
-PATIENCE_S = 20
 
 
 class CountingEngine:

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from cosykit.config.values import Auto
 from cosykit.synthesis.loop import Loop
 from cosykit.types import SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 
 
 @asynccontextmanager

@@ -12,7 +12,8 @@ from cosykit.errors import BusyError, CosykitError, DeadlineError, InputError
 from cosykit.synthesis import loop as loop_module
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 from tests.synthesis.looping import held, running, words_of
 
 

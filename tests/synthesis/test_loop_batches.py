@@ -9,7 +9,8 @@ import pytest
 from cosykit.errors import BusyError, CosykitError, InputError
 from cosykit.seams import BatchEngine, Progress
 from cosykit.types import SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import RATE, CountingEngine
 from tests.synthesis.looping import held, running, words_of
 
 

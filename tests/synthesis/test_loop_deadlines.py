@@ -6,7 +6,8 @@ import time
 import pytest
 
 from cosykit.errors import BusyError
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 from tests.synthesis.looping import held, running, words_of
 
 

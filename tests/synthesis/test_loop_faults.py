@@ -17,7 +17,8 @@ from cosykit.seams import Progress
 from cosykit.synthesis import lasting
 from cosykit.synthesis.job import Job
 from cosykit.types import AudioChunk, Samples, SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, RATE, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import RATE, CountingEngine
 from tests.synthesis.looping import held, running, words_of
 
 

@@ -10,7 +10,8 @@ from cosykit.errors import BusyError, CosykitError
 from cosykit.seams import Capabilities, EngineInfo
 from cosykit.synthesis.loop import Loop
 from cosykit.types import AudioChunk, SpeechRequest
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.patience import PATIENCE_S
+from tests.synthesis.counting_engine import CountingEngine
 from tests.synthesis.looping import running, words_of
 
 

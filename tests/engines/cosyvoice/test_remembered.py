@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cosykit.engines.cosyvoice.remembered import Remembered
-
-PATIENCE_S = 20
+from tests.patience import PATIENCE_S
 
 
 def test_value_is_made_once_while_it_is_kept() -> None:

@@ -7,11 +7,10 @@ import httpx
 import pytest
 
 from cosykit.audio.formats import AUDIO_FORMATS
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.server.cache.redis_server import redis_server
 from tests.server.conftest import Running, running, settings_for
 from tests.server.wire import request, wired
-from tests.synthesis.counting_engine import PATIENCE_S
 
 SPEECH, TTS = "/v1/audio/speech", "/v1/tts"
 MEMORY = {"store": "memory"}

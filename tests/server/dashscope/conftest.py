@@ -11,8 +11,8 @@ import pytest
 from dashscope.audio.tts_v2 import ResultCallback, SpeechSynthesizer
 from websockets.sync.client import ClientConnection, connect
 
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
-from tests.synthesis.counting_engine import PATIENCE_S
 
 # The example engine hums 0.08 s a letter.
 LETTER_S = 0.08

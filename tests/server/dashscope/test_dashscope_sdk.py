@@ -14,9 +14,9 @@ from dashscope.common.error import RequestFailure
 
 from cosykit.audio.decode import decode_audio
 from cosykit.types import Samples
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
 from tests.server.dashscope.conftest import LETTER_S, Heard, address, synthesizer
-from tests.synthesis.counting_engine import PATIENCE_S
 
 # The client does not close a socket that the server has closed.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")

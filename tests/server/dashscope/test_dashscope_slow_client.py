@@ -9,9 +9,10 @@ from starlette.websockets import WebSocket
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.server.dashscope.socket import inference
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import settings_for
 from tests.server.dashscope.conftest import TASK_ID
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.counting_engine import CountingEngine
 
 # Of the event loop, until an order has surely been obeyed.
 _TURNS = 50

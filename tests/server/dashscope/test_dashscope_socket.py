@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 
 from cosykit.server.dashscope import socket
 from cosykit.server.live import LiveSpeech
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
 from tests.server.dashscope.conftest import (
     LETTER_S,
@@ -22,7 +23,6 @@ from tests.server.dashscope.conftest import (
     address,
     talking,
 )
-from tests.synthesis.counting_engine import PATIENCE_S
 
 OTHER_ID = "another"
 RATE = 22_050

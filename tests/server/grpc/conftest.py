@@ -12,8 +12,8 @@ from cosykit.config.schema import Settings
 from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.ports import further_ports
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running, settings_for
-from tests.synthesis.counting_engine import PATIENCE_S
 
 Metadata = tuple[tuple[str, str], ...]
 

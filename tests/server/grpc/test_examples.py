@@ -10,8 +10,8 @@ from grpc_tools import protoc
 
 from cosykit.audio.decode import decode_audio
 from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running
-from tests.synthesis.counting_engine import PATIENCE_S
 
 EXAMPLES = ROOT / "examples" / "grpc"
 PROTOS = ROOT / "cosykit" / "server" / "grpc"

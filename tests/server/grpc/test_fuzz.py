@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cosykit.server.grpc import speech_pb2 as messages
+from tests.patience import PATIENCE_S
 from tests.server.grpc.conftest import Client
-from tests.synthesis.counting_engine import PATIENCE_S
 
 METHODS = (
     "cosykit.v1.Speech/Synthesize",

@@ -15,8 +15,9 @@ from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import ModelLoadError
 from cosykit.server.ports import further_ports
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.grpc.conftest import Client, grpc_settings
-from tests.synthesis.counting_engine import PATIENCE_S, CountingEngine
+from tests.synthesis.counting_engine import CountingEngine
 
 Status = health_pb2.HealthCheckResponse
 NAMES = ("", "cosykit.v1.Speech")

@@ -14,9 +14,9 @@ from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.server.ports import further_ports
 from cosykit.server.run import open_listener, serve
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import engine_of
 from tests.server.grpc.conftest import grpc_settings, serving
-from tests.synthesis.counting_engine import PATIENCE_S
 from tests.synthesis.looping import held
 
 pytestmark = pytest.mark.usefixtures("plugins")

@@ -7,8 +7,8 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
 
+from tests.patience import PATIENCE_S
 from tests.server.grpc.conftest import Client
-from tests.synthesis.counting_engine import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from cosykit.audio.decode import decode_audio
 from cosykit.server.grpc import speech_pb2 as messages
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running
 from tests.server.grpc.conftest import (
     Client,
@@ -16,7 +17,7 @@ from tests.server.grpc.conftest import (
     grpc_settings,
     trailing,
 )
-from tests.synthesis.counting_engine import PATIENCE_S, RATE
+from tests.synthesis.counting_engine import RATE
 
 Ask = messages.StreamRequest
 PCM = Ask(config=messages.SynthesizeRequest(format="pcm"))

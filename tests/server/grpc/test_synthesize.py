@@ -11,6 +11,7 @@ from cosykit.audio.decode import decode_audio
 from cosykit.audio.formats import AUDIO_FORMATS
 from cosykit.server.grpc import speech_pb2 as messages
 from cosykit.synthesis.waiting import Pace
+from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, running
 from tests.server.grpc.conftest import (
     Client,
@@ -20,7 +21,7 @@ from tests.server.grpc.conftest import (
     noted,
     trailing,
 )
-from tests.synthesis.counting_engine import PATIENCE_S, RATE
+from tests.synthesis.counting_engine import RATE
 
 Asked = messages.SynthesizeRequest
 

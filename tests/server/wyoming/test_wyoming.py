@@ -29,8 +29,8 @@ from cosykit.errors import ConfigError, ResourceError
 from cosykit.server.ports import further_ports
 from cosykit.server.run import open_listener
 from cosykit.server.service import SpeechService
+from tests.patience import PATIENCE_S
 from tests.server.conftest import engine_of, settings_for
-from tests.synthesis.counting_engine import PATIENCE_S
 from tests.synthesis.looping import held
 
 pytestmark = pytest.mark.usefixtures("plugins")
