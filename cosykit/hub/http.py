@@ -158,6 +158,7 @@ def read_answer(
     """
     with request(client, address, access.headers) as response:
         check_status(response, wanted, access)
+        _refuse_downgrade(address, response.url)
         body = bytearray()
         for block in arriving(response):
             body += block
@@ -167,7 +168,7 @@ def read_answer(
             host=response.url.host,
             wanted=wanted,
             body=bytes(body),
-            next_address=_next_address(response),
+            next_address=_next_address(address, response),
         )
 
 
@@ -176,14 +177,26 @@ def endless(host: str, wanted: str) -> HubError:
     return HubError(f"{host} does not come to an end with {wanted}", hint=NETWORK_HINT)
 
 
-def _next_address(response: httpx2.Response) -> str | None:
+def _refuse_downgrade(asked: str, answered: httpx2.URL) -> None:
+    """Believe nothing that anyone could have changed, such as a list of hashes."""
+    if answered.scheme != "https" and httpx2.URL(asked).scheme == "https":
+        raise HubError(
+            f"what was asked over https is answered over plain {answered.scheme} by "
+            f"{answered.host}",
+            hint="Try another network; if the mirror is to be trusted, name that "
+            "address as hub.endpoint",
+        )
+
+
+def _next_address(asked: str, response: httpx2.Response) -> str | None:
     following = response.links.get("next", {}).get("url")
     if not following:
         return None
     # The next request shows the token again, so whatever host the link names (mirrors
-    # name that of the original), it stays with the one that was asked.
+    # name that of the original), and wherever the answer came from, it stays with the
+    # one that was asked.
     path = response.url.join(following).raw_path
-    return str(response.url.copy_with(raw_path=path))
+    return str(httpx2.URL(asked).copy_with(raw_path=path))
 
 
 def responds(address: str, timeout_s: float) -> bool:

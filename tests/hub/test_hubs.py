@@ -4,13 +4,15 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from cosykit.config.schema import HubSettings
 from cosykit.errors import HubError
 from cosykit.hub.gather import Order
-from cosykit.hub.http import responds
+from cosykit.hub.http import read_answer, responds
 from cosykit.hub.hubs import places
+from cosykit.hub.replies import Access
 from tests.hub.conftest import FILES, SOURCE, WANTED, Fetcher
 from tests.hub.hub_server import (
     Change,
@@ -204,6 +206,41 @@ def test_listing_that_goes_on_elsewhere_does_not_take_the_token_there(
         fetch_toy()
     for request in hub.requests:
         assert request.headers["Host"] == hub.address.removeprefix("http://")
+
+
+def test_list_that_comes_from_elsewhere_does_not_take_the_token_there(
+    fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "secret-1")
+    commit = hub.commit(SOURCE.huggingface)
+    path = f"/api/models/{SOURCE.huggingface}/tree/{commit}?recursive=true"
+    hub.fail("huggingface list", redirect_to(hub.storage_address + path), times=1)
+    fetch_toy()
+    assert fetch_toy.contents() == WANTED
+    elsewhere = hub.storage_address.removeprefix("http://")
+    shown = {
+        "Authorization" in r.headers
+        for r in hub.requests
+        if r.headers["Host"] == elsewhere
+    }
+    assert shown == {False}
+
+
+def test_list_that_was_asked_over_https_is_not_believed_over_http() -> None:
+    """A list carries the hashes that all else is held against."""
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.url.scheme == "https":
+            away = {"Location": "http://mirror.example.org/list"}
+            return httpx2.Response(302, headers=away)
+        return httpx2.Response(200, json=[])
+
+    transport = httpx2.MockTransport(answer)
+    access = Access("HF_TOKEN")
+    with httpx2.Client(transport=transport, follow_redirects=True) as client:
+        with pytest.raises(HubError, match=r"over plain http by mirror\.example"):
+            read_answer(client, "https://hub.example.org/list", access, "a list")
+        read_answer(client, "http://hub.example.org/list", access, "a list")
 
 
 def test_proxy_of_the_environment_is_used(
