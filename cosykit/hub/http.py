@@ -22,6 +22,10 @@ from cosykit.hub.replies import (
 
 _CONNECT_TIMEOUT_S = 10.0
 _LONGEST_ANSWER_BYTES = 16 << 20
+_TRUST_HINT = (
+    "Check the date of this machine; where a proxy or a mirror has a certificate of its "
+    "own, SSL_CERT_FILE names the file with it"
+)
 # A GB would take twelve days: not silent, but of no more use.
 _SLOWEST_BYTES_S = 1000
 
@@ -114,6 +118,8 @@ def _broken(error: httpx2.RequestError, hub: str) -> TransientError:
     host = error.request.url.host
     way = "" if host == hub else f", where {hub} sends us,"
     reason = f": {error}" if str(error) else ""
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        return TransientError(f"{host}{way} is not trusted{reason}", hint=_TRUST_HINT)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError):
         text = f"{host}{way} cannot be reached{reason}"
     elif isinstance(error, httpx2.TimeoutException):

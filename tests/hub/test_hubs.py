@@ -243,6 +243,20 @@ def test_list_that_was_asked_over_https_is_not_believed_over_http() -> None:
         read_answer(client, "http://hub.example.org/list", access, "a list")
 
 
+def test_certificate_that_is_not_trusted_is_told_with_the_date() -> None:
+    """What is not valid yet, or no more, may be a matter of this machine's clock."""
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        fault = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate is not yet valid"
+        raise httpx2.ConnectError(fault, request=request)
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(refuse)) as client,
+        pytest.raises(HubError, match=r"is not trusted: .*not yet valid.*date of this"),
+    ):
+        read_answer(client, "https://hub.example.org", Access("HF_TOKEN"), "a list")
+
+
 def test_proxy_of_the_environment_is_used(
     fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
