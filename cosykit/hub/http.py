@@ -23,7 +23,7 @@ from cosykit.hub.replies import (
 _CONNECT_TIMEOUT_S = 10.0
 _LONGEST_ANSWER_BYTES = 16 << 20
 _TRUST_HINT = (
-    "Check the date of this machine; where a proxy or a mirror has a certificate of its "
+    "Check the date of this machine; where a proxy or mirror has a certificate of its "
     "own, SSL_CERT_FILE names the file with it"
 )
 # A GB would take twelve days: not silent, but of no more use.
