@@ -117,7 +117,10 @@ def _digest(path: Path) -> FileDigest:
                 )
         return digest_of(path)
     except OSError as error:
-        raise ResourceError(f"{path} cannot be read: {error.strerror}") from error
+        raise ResourceError(
+            f"{path} cannot be read: {error.strerror}",
+            hint="Give this user read access, or name a copy with --from DIR",
+        ) from error
 
 
 def unexpected_files(

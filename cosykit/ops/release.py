@@ -151,9 +151,14 @@ class Release:
         if not changed:
             return
         name = self.spec.id
-        again = f"convert DIR --name {name}" if self.base else f"install {name}"
+        again = f"cosykit convert DIR --name {name}"
+        if not self.base:
+            again = (
+                f"cosykit models --remove {name} (saved voices go with it: cosykit "
+                f"voices export keeps one), then: cosykit install {name}"
+            )
         raise ModelLoadError(
             f"{files.origin} no longer has the {', '.join(changed)} that {name} was "
             "made from",
-            hint=f"Run: cosykit models --remove {name}, then: cosykit {again}",
+            hint=f"Run: {again}",
         )

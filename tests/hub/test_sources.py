@@ -1,11 +1,12 @@
 """A folder in the released layout stands in for a hub."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cosykit.errors import HubError, InputError, ModelLoadError
+from cosykit.errors import HubError, InputError, ModelLoadError, ResourceError
 from cosykit.hub.sources import use_folder
 from cosykit.hub.verify import FileDigest, digest_of
 from tests.hub.conftest import FILES, SOURCE, WANTED
@@ -42,6 +43,15 @@ def test_missing_files_are_named(folder: Path) -> None:
 def test_folder_that_is_none_is_named(folder: Path, name: str) -> None:
     with pytest.raises(InputError, match=f"no folder .*{name}"):
         use_folder(SOURCE, folder / name, strict=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_file_that_cannot_be_read_is_named(folder: Path) -> None:
+    """Not even root may read another's memory from its start."""
+    (folder / "llm.pt").unlink()
+    (folder / "llm.pt").symlink_to("/proc/self/mem")
+    with pytest.raises(ResourceError, match=r"llm\.pt cannot be read.*--from DIR"):
+        use_folder(SOURCE, folder, strict=False)
 
 
 def test_pointer_in_place_of_a_file_is_named(folder: Path) -> None:

@@ -172,7 +172,9 @@ def test_own_model_is_not_mended_with_other_weights(
     bundle = made(copy, models).bundle
     bundle.graph("int8", "lm.onnx").write_bytes(b"")
     replace(copy, "llm.pt", (other_release / "llm.pt").read_bytes())
-    with pytest.raises(ModelLoadError, match=r"no longer has the llm\.pt.*convert DIR"):
+    with pytest.raises(
+        ModelLoadError, match=r"no longer has the llm\.pt.*Run: cosykit convert DIR"
+    ):
         install("mine", models)
 
 
