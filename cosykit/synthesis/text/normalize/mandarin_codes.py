@@ -34,7 +34,9 @@ _NAMED = one_of(
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
 # What a number follows that may be negative.
-_BEFORE_NEGATIVE = "是为到至达约比在得于和与或成超近降升了有加减乘以率值数温差"
+_BEFORE_NEGATIVE = "是为到至达约比在得于和与或成超近降升了有加减乘以由从率值数温差度分"
+# Those whose isotopes people speak of.
+_ELEMENTS = "氢氦碳氮氧磷硫钾钴锶锝碘铯钋氡镭钍铀钚镅"
 _EMERGENCY = "(1(?:10|19|20|22|14))"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
 
@@ -134,14 +136,22 @@ CODES: tuple[Rule, ...] = (
     rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
     rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}])", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
-    # 歼-20 and 钴-56, but 为-13 and 气温-4度.
     rule(
-        rf"(?<=[{HAN}])(?<![{_BEFORE_NEGATIVE}])-(?=\d+(?![\d.%‰°{_COUNTED}度点级层楼到]))",
+        rf"(?:(?<=[歼轰{_ELEMENTS}])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))"
+        r"-(?=\d)",
+        "",
+    ),
+    # “伊-6”号, but 海拔-154米.
+    rule(
+        rf"(?<=[{HAN}])(?<![{_BEFORE_NEGATIVE}])-(?=\d{{1,4}}[”\"）)（(型号式的])",
         "",
     ),
     rule(r"(?<![\d.])()(985|211)(?=[、/和与及])", _named_code),
     rule(rf"(?<![\w.])()({_SERVICE_NUMBERS}){NUMBER_END}", _named_code),
-    rule(r"(?<=[图表式])(\d{1,3})-(\d{1,3})(?![-\d])", r"\1杠\2"),
+    rule(
+        rf"(?:(?<=[图表式])|(?<=[图表式][(（]))(\d{{1,3}})-(\d{{1,3}})(?![-\d{_COUNTED}])",
+        r"\1杠\2",
+    ),
     rule(r"(?<!\d)(\d{1,4})#(?=[楼栋座门机炉线井泵仓库汽柴])", r"\1号"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
     rule(

@@ -63,6 +63,14 @@ def _days(match: re.Match[str]) -> str:
     return f"{_day(month, day)}到{_day(last_month, last_day)}"
 
 
+def _days_of_year(match: re.Match[str]) -> str:
+    year, _, *days = match.groups()
+    month, day, last_month, last_day = days
+    if not (is_date(month, day) and is_date(last_month, last_day)):
+        return match.group()
+    return f"{spell(year)}年{_day(month, day)}到{_day(last_month, last_day)}"
+
+
 def _lifetime(match: re.Match[str]) -> str:
     first, last = match.groups()
     is_rough = first.endswith("0") and last.endswith("0")
@@ -126,6 +134,11 @@ DATES: tuple[Rule, ...] = (
         r"\1到",
     ),
     rule(
+        r"(?<![\w.])(\d{4})([/.])(\d{1,2})\2(\d{1,2}) ?[-~—] ?(\d{1,2})\2(\d{1,2})"
+        r"(?![\d/-]|\.\d)",
+        _days_of_year,
+    ),
+    rule(
         r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|\.\d|[-/])"
         r"日?(?:T(?=\d)| (?=\d+:))?",
         _year_month_day,
@@ -156,6 +169,10 @@ DATES: tuple[Rule, ...] = (
         r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])",
         lambda match: _day(match[1], match[2]),
     ),
+    rule(
+        rf"(?<![\d.]){_YEAR_MONTH} ?[-~—]? ?(?=至今)",
+        lambda match: _month(match[1], match[2]),
+    ),
     rule(rf"(?<![\d.]){_YEAR_MONTH}{_DASH}{_YEAR_MONTH}(?![\d.]|[元万亿%])", _months),
     rule(
         r"(?<![\d.])((?:19|20)\d\d)/(1[0-2]|0?[1-9])(?![\d/-]|月)",
@@ -175,7 +192,7 @@ DATES: tuple[Rule, ...] = (
     rule(r"(?<!\d)0(\d)(?=[月日号])", r"\1"),
     rule(
         r"(?<![\d.])(\d{1,2})\.(\d{1,2})"
-        r"(?=(?:国际)?(?:劳动|妇女|青年|儿童|购物)节|大促|事件|晚会|阅兵|惨案|运动|大?地震)",
+        r"(?=(?:国际)?(?:劳动|妇女|青年|儿童|购物)节|大促|假期|黄金周|事件|晚会|阅兵|惨案|运动|大?地震)",
         lambda match: spell(match[1]) + spell(match[2]),
     ),
     rule(

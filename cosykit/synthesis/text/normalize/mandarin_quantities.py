@@ -37,6 +37,7 @@ _MEASURES = one_of(
 )
 # 2年 is 两年 and 2分 两分, but 2年级 is 二年级 and 2分之1 二分之一.
 _MEASURE = rf"(?:{_MEASURES}|年(?![级級代])|[点點](?!\d)|分(?!之)|卷)"
+_WEEKDAYS = "一二三四五六日天末1-6"
 _NOT_ORDINAL = r"(?<![\d.第初])"
 
 _SCALES: Mapping[str, int] = {
@@ -166,7 +167,7 @@ RANGES: tuple[Rule, ...] = (
         r"\1\2到",
     ),
     rule(
-        r"(周|星期|礼拜)([一二三四五六日天末]) ?[-~—] ?(?=\1?[一二三四五六日天末])",
+        rf"(周|星期|礼拜)([{_WEEKDAYS}]) ?[-~—] ?(?=\1?[{_WEEKDAYS}])",
         r"\1\2到",
     ),
     rule(
