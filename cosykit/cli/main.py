@@ -5,7 +5,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from io import FileIO, TextIOWrapper
-from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -70,7 +69,10 @@ def common_options_first(arguments: Sequence[str]) -> list[str]:
         if argument == "--":
             others += [argument, *left]
         elif argument == "--config":
-            common += [argument, *islice(left, 1)]
+            value = next(left, None)
+            if value is None:
+                return [argument]  # Typer says that it needs one
+            common += [argument, value]
         elif argument == "--debug" or argument.startswith("--config="):
             common.append(argument)
         else:

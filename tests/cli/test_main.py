@@ -94,7 +94,7 @@ def test_wrong_usage_ends_with_code_2(run: Run, arguments: tuple[str, ...]) -> N
         (["say", "hi", "--debug"], ["--debug", "say", "hi"]),
         (["say", "--config", "a.yaml", "hi"], ["--config", "a.yaml", "say", "hi"]),
         (["say", "--config=a.yaml"], ["--config=a.yaml", "say"]),
-        (["say", "--config"], ["--config", "say"]),
+        (["say", "hi", "--config"], ["--config"]),
         (["say", "--", "--debug", "--config"], ["say", "--", "--debug", "--config"]),
     ],
 )
