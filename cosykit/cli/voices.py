@@ -43,6 +43,23 @@ def list_voices(
                 hint=f"Put it behind `voices {context.invoked_subcommand}`",
             )
         return
+    _list(context, model, models_dir, json=json)
+
+
+@voices.command(name="list", hidden=True)
+def list_again(
+    context: typer.Context,
+    model: Model = None,
+    models_dir: ModelsDir = None,
+    json: Json = False,
+) -> None:
+    """List the voices of a model, as `voices` does without a subcommand."""
+    _list(context, model, models_dir, json=json)
+
+
+def _list(
+    context: typer.Context, model: str | None, models_dir: Path | None, *, json: bool
+) -> None:
     loaded = load_configuration(context, {"model": model, "models_dir": models_dir})
     name, listed = _listed(loaded.settings)
     if json:
@@ -102,6 +119,10 @@ def remove(
     with _keeper(settings) as keeper:
         keeper.remove_voice(name)
     note(f"Removed the voice {name} from {settings.model}")
+
+
+# As the HTTP API has it.
+voices.command(name="delete", hidden=True)(remove)
 
 
 @voices.command()

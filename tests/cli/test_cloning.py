@@ -221,6 +221,10 @@ def test_voices_are_added_listed_shared_and_removed(run: Run) -> None:
     assert run("voices", "import", "anna.npz", "--name", "Berta").code == 0
     assert run("voices", "import", "anna.npz", "--replace").code == 0
 
+    listed = run("voices", "--json", "-m", CLONES).out
+    assert run("voices", "list", "--json", "-m", CLONES).out == listed
+    assert run("voices", "add", "Carl", "--audio", "reference.wav").code == 0
+    assert run("voices", "delete", "carl").code == 0
     assert run("voices", "remove", "anna").code == 0
     listed = json.loads(run("voices", "--json").out)
     assert [voice["id"] for voice in listed] == ["Berta"]
