@@ -16,6 +16,7 @@ from cosykit.config.schema import Settings
 from cosykit.errors import (
     CosykitError,
     ModelLoadError,
+    ResourceError,
     RuntimeSetupError,
     TooLittleMemoryError,
 )
@@ -79,7 +80,7 @@ def climb(
     for rung in rungs:
         try:
             return open_rung(rung), tuple(failures)
-        except (ModelLoadError, RuntimeSetupError) as error:
+        except (ModelLoadError, RuntimeSetupError, ResourceError) as error:
             failures.append(Failure(rung, error))
             _log.debug("why", exc_info=True)
             _forget_frames(error)

@@ -6,7 +6,7 @@ import pytest
 
 from cosykit.config.schema import EngineSettings, RuntimeSettings, Settings
 from cosykit.engines.fallback import Rung, best_installed, climb, ladder
-from cosykit.errors import ModelLoadError, RuntimeSetupError
+from cosykit.errors import ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.hub.bundle import Manifest, write_manifest
 from cosykit.hub.verify import FileDigest
 from cosykit.spec import Level, Precision
@@ -109,7 +109,7 @@ def test_climbing_tells_why_the_better_rungs_do_not_hold() -> None:
 
 def test_ladder_of_which_no_rung_holds_raises_the_first_error() -> None:
     def open_rung(rung: Rung) -> str:
-        raise ModelLoadError(rung.way)
+        raise (ModelLoadError if rung.way == "first" else ResourceError)(rung.way)
 
     with pytest.raises(ModelLoadError, match="first"):
         climb(RUNGS, open_rung)
