@@ -29,6 +29,8 @@ def test_little_memory_gets_int4(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = choose_level("auto", "auto", "cpu")
     assert choice.level.precision == "int4"
     assert choice.reason == "there are 1.0 GB of memory"
+    monkeypatch.setattr(module, "usable_memory_bytes", lambda: 3 * GIGABYTE)
+    assert choose_level("auto", "auto", "cpu").level.precision == "int8"
 
 
 def test_gpu_gets_fp16() -> None:
