@@ -27,6 +27,8 @@ VOLUME_RANGE = (0.0, 4.0)
 SEED_RANGE = (0, 2**32 - 1)
 TOP_P_RANGE = (0.01, 1.0)
 TOP_K_RANGE = (1, 4096)
+WIN_SIZE_RANGE = (1, 1000)
+TAU_R_RANGE = (0.0, 2.0)
 MOST_PRONUNCIATIONS = 200
 """In one request."""
 
@@ -62,15 +64,14 @@ class Sampling:
     Attributes:
         top_p: The nucleus is the fewest most probable tokens that together reach this.
         top_k: At most so many tokens are in it.
-        window: How many past tokens count as of late.
-        tolerance: The share of the window that a token may fill without being drawn
-            again; above 1 every token may.
+        win_size: How many past tokens count as of late.
+        tau_r: A token that makes up this share of them is drawn again; above 1 none is.
     """
 
     top_p: float = 0.8
     top_k: int = 25
-    window: int = 10
-    tolerance: float = 0.1
+    win_size: int = 10
+    tau_r: float = 0.1
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -81,8 +82,8 @@ class Sampling:
         for name, value, low, high in (
             ("top_p", self.top_p, *TOP_P_RANGE),
             ("top_k", self.top_k, *TOP_K_RANGE),
-            ("window", self.window, 1, 1000),
-            ("tolerance", self.tolerance, 0.0, 2.0),
+            ("win_size", self.win_size, *WIN_SIZE_RANGE),
+            ("tau_r", self.tau_r, *TAU_R_RANGE),
         ):
             _check_range(name, value, low, high)
 

@@ -48,6 +48,12 @@ def say(
         float, typer.Option(help="Probability of the tokens to choose from.")
     ] = 0.8,
     top_k: Annotated[int, typer.Option(help="Most speech tokens to choose from.")] = 25,
+    win_size: Annotated[
+        int, typer.Option(help="How many past tokens count as of late.")
+    ] = 10,
+    tau_r: Annotated[
+        float, typer.Option(help="Share of those that has a token drawn again.")
+    ] = 0.1,
     play: Play = False,
     json: Json = False,
     model: Model = None,
@@ -84,7 +90,7 @@ def say(
         instructions=instruct,
         prompt=prompt,
         seed=seed,
-        sampling=Sampling(top_p=top_p, top_k=top_k),
+        sampling=Sampling(top_p, top_k, win_size, tau_r),
         whole=target.is_waited_for and not play,
     )
     speak(loaded.settings, request, target, play=play, json=json)

@@ -14,8 +14,10 @@ from cosykit.errors import CosykitError, InputError
 from cosykit.server.operations import STRICT
 from cosykit.types import (
     SEED_RANGE,
+    TAU_R_RANGE,
     TOP_K_RANGE,
     TOP_P_RANGE,
+    WIN_SIZE_RANGE,
     Recording,
     Sampling,
 )
@@ -84,11 +86,24 @@ class CloningFields(PromptFields):
         le=TOP_K_RANGE[1],
         description=f"Most speech tokens to choose from {_NOT_OPENAIS}",
     )
+    win_size: int = Field(
+        default=Sampling().win_size,
+        ge=WIN_SIZE_RANGE[0],
+        le=WIN_SIZE_RANGE[1],
+        description=f"How many past speech tokens count as of late {_NOT_OPENAIS}",
+    )
+    tau_r: float = Field(
+        default=Sampling().tau_r,
+        ge=TAU_R_RANGE[0],
+        le=TAU_R_RANGE[1],
+        description="A token that makes up this share of those is drawn again "
+        f"{_NOT_OPENAIS}",
+    )
 
     @property
     def sampling(self) -> Sampling:
         """How speech tokens are chosen."""
-        return Sampling(top_p=self.top_p, top_k=self.top_k)
+        return Sampling(self.top_p, self.top_k, self.win_size, self.tau_r)
 
 
 async def decoded(content: str, field: str, transcript: str = "") -> Recording:

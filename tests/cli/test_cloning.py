@@ -116,6 +116,8 @@ def test_model_that_can_is_taken_where_the_choice_is_open(run: Run) -> None:
         (("--seed", "-1"), "seed -1 is out of range", "0 to 4294967295"),
         (("--top-p", "0"), "top_p 0 is out of range", "0.01 to 1"),
         (("--top-k", "0"), "top_k 0 is out of range", "1 to 4096"),
+        (("--win-size", "0"), "win_size 0 is out of range", "1 to 1000"),
+        (("--tau-r", "-1"), "tau_r -1 is out of range", "0 to 2"),
     ],
 )
 def test_request_that_cannot_be_met_names_the_remedy(

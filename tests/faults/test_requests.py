@@ -18,9 +18,11 @@ from cosykit.audio.formats import FORMATS, SAMPLE_RATES
 from cosykit.types import (
     SEED_RANGE,
     SPEED_RANGE,
+    TAU_R_RANGE,
     TOP_K_RANGE,
     TOP_P_RANGE,
     VOLUME_RANGE,
+    WIN_SIZE_RANGE,
 )
 from tests.faults.conftest import Serve, body_of
 from tests.patience import PATIENCE_S
@@ -40,6 +42,8 @@ def test_every_field_may_be_at_its_limit_and_no_further(
         "seed": SEED_RANGE,
         "top_p": TOP_P_RANGE,
         "top_k": TOP_K_RANGE,
+        "win_size": WIN_SIZE_RANGE,
+        "tau_r": TAU_R_RANGE,
     }
     longest = {"input": "ab " * 1365 + "a", "voice": "hum"}
     hum = {"voice": "hum"}

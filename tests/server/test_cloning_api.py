@@ -85,8 +85,9 @@ def test_recording_lends_its_voice_to_a_text(client: httpx.Client) -> None:
         audio_of(client, seed=2),
         audio_of(client, top_k=1),
         audio_of(client, top_p=0.01),
+        audio_of(client, tau_r=0),
     }
-    assert len(spoken) == 7
+    assert len(spoken) == 8
     # OpenAI's clients have to name a voice.
     assert audio_of(client, prompt_audio=REFERENCE, voice="alloy") in spoken
 
@@ -137,6 +138,8 @@ def test_flaws_of_the_recording_are_in_a_header(client: httpx.Client) -> None:
         ({"seed": 1 << 32}, "less than or equal to", "seed"),
         ({"top_p": 0}, "greater than or equal to 0.01", "top_p"),
         ({"top_k": 0}, "greater than or equal to 1", "top_k"),
+        ({"win_size": 0}, "greater than or equal to 1", "win_size"),
+        ({"tau_r": 2.1}, "less than or equal to 2", "tau_r"),
     ],
 )
 @pytest.mark.parametrize(("path", "field"), [(SPEECH, "input"), (TTS, "text")])
@@ -362,7 +365,7 @@ def test_document_describes_what_is_not_openais(client: httpx.Client) -> None:
     schemas = document["components"]["schemas"]
     for name in ("SpeechBody", "TtsBody"):
         fields = schemas[name]["properties"]
-        for field in ("prompt_audio", "prompt_text", "seed", "top_p", "top_k"):
+        for field in ("prompt_audio", "prompt_text", "seed", "top_p", "top_k", "tau_r"):
             assert "not OpenAI's" in json.dumps(fields[field])
     assert {"get", "post"} == set(document["paths"][VOICES])
     assert {"delete"} == set(document["paths"][f"{VOICES}/{{voice}}"])

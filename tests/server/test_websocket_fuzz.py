@@ -51,6 +51,8 @@ names = st.sampled_from(
         "instructions",
         "top_p",
         "top_k",
+        "win_size",
+        "tau_r",
         "prompt_audio",
         "prompt_text",
         "text",

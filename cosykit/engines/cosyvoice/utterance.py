@@ -67,7 +67,7 @@ class Utterance:
     def choice(self) -> Choice:
         """Say how the next token is to be chosen; every call draws anew."""
         return Choice(
-            recent=self.tokens[-self.sampling.window :],
+            recent=self.tokens[-self.sampling.win_size :],
             draws=(self._generator.random(), self._generator.random()),
             parameters=self.sampling,
             may_end=len(self.tokens) >= self.limits.fewest,

@@ -14,9 +14,11 @@ from cosykit.server.service import AUTO
 from cosykit.types import (
     PITCH_RANGE,
     SPEED_RANGE,
+    TAU_R_RANGE,
     TOP_K_RANGE,
     TOP_P_RANGE,
     VOLUME_RANGE,
+    WIN_SIZE_RANGE,
     Language,
     Sampling,
     SpeechRequest,
@@ -30,6 +32,15 @@ class SamplingFields(BaseModel):
 
     top_p: float = Field(default=Sampling().top_p, ge=TOP_P_RANGE[0], le=TOP_P_RANGE[1])
     top_k: int = Field(default=Sampling().top_k, ge=TOP_K_RANGE[0], le=TOP_K_RANGE[1])
+    win_size: int = Field(
+        default=Sampling().win_size, ge=WIN_SIZE_RANGE[0], le=WIN_SIZE_RANGE[1]
+    )
+    tau_r: float = Field(default=Sampling().tau_r, ge=TAU_R_RANGE[0], le=TAU_R_RANGE[1])
+
+    @property
+    def sampling(self) -> Sampling:
+        """The same, as engines know it."""
+        return Sampling(self.top_p, self.top_k, self.win_size, self.tau_r)
 
 
 class PromptFields(BaseModel):
@@ -99,7 +110,7 @@ class Asked(BaseModel):
             instructions=self.instructions,
             prompt=prompt,
             seed=self.seed,
-            sampling=Sampling(self.sampling.top_p, self.sampling.top_k),
+            sampling=self.sampling.sampling,
             client=client.name,
             priority=client.priority,
             start_within_s=start_within_s,

@@ -37,12 +37,16 @@ class SynthesizeRequest(_message.Message):
     def __init__(self, text: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[str] = ..., language: _Optional[str] = ..., format: _Optional[str] = ..., sample_rate: _Optional[int] = ..., speed: _Optional[float] = ..., volume: _Optional[float] = ..., pitch: _Optional[float] = ..., seed: _Optional[int] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., instructions: _Optional[str] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
 
 class Sampling(_message.Message):
-    __slots__ = ("top_p", "top_k")
+    __slots__ = ("top_p", "top_k", "win_size", "tau_r")
     TOP_P_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
+    WIN_SIZE_FIELD_NUMBER: _ClassVar[int]
+    TAU_R_FIELD_NUMBER: _ClassVar[int]
     top_p: float
     top_k: int
-    def __init__(self, top_p: _Optional[float] = ..., top_k: _Optional[int] = ...) -> None: ...
+    win_size: int
+    tau_r: float
+    def __init__(self, top_p: _Optional[float] = ..., top_k: _Optional[int] = ..., win_size: _Optional[int] = ..., tau_r: _Optional[float] = ...) -> None: ...
 
 class Prompt(_message.Message):
     __slots__ = ("audio", "text")

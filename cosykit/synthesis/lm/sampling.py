@@ -100,7 +100,7 @@ def _choose(
     parameters = choice.parameters
     nucleus = _nucleus(best[: parameters.top_k], parameters.top_p * total)
     token = nucleus[_drawn([weight for weight, _ in nucleus], choice.draws[0])][1]
-    if choice.recent.count(token) >= parameters.window * parameters.tolerance:
+    if choice.recent.count(token) >= parameters.win_size * parameters.tau_r:
         others = probabilities.tolist()
         others[token] = 0.0
         token = _drawn(others, choice.draws[1])

@@ -34,7 +34,13 @@ asked = st.builds(
     volume=st.none() | st.floats(),
     seed=st.none() | st.integers(0, 2**32 - 1),
     sampling=st.none()
-    | st.builds(messages.Sampling, top_p=st.floats(), top_k=st.integers(0, 9999)),
+    | st.builds(
+        messages.Sampling,
+        top_p=st.floats(),
+        top_k=st.integers(0, 9999),
+        win_size=st.integers(0, 9999),
+        tau_r=st.floats(),
+    ),
     instructions=texts,
     prompt=st.none() | st.builds(messages.Prompt, audio=st.binary(), text=texts),
 )

@@ -94,6 +94,7 @@ def test_voices_are_listed(hum: Client) -> None:
         (Asked(text="do", instructions="x" * 4097), "instructions"),
         (Asked(text="do", instructions="merrily"), "instructions"),
         (Asked(text="do", sampling=messages.Sampling(top_k=0)), "top_k"),
+        (Asked(text="do", sampling=messages.Sampling(tau_r=2.5)), "tau_r"),
         (Asked(text="do", sampling=messages.Sampling(top_p=2)), "top_p"),
         (Asked(text="do", prompt=messages.Prompt(text="do")), "audio"),
         (Asked(text="do", prompt=messages.Prompt(audio=b"#EXTM3U")), "prompt"),

@@ -51,7 +51,7 @@ def draws_of(case: Case) -> tuple[float, float]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_injected_picks_give_the_tokens_of_upstream(case: Case) -> None:
-    recent = case["decoded"][-OFFICIAL.window :].tolist()
+    recent = case["decoded"][-OFFICIAL.win_size :].tolist()
     (found,) = choose(case["scores"][None], [a_choice(recent, draws_of(case))])
     assert found == case["result"]
 
@@ -134,7 +134,7 @@ def test_company_changes_nothing() -> None:
 def test_repeated_token_within_the_tolerance_stays() -> None:
     scores = np.full((1, 40), -30, np.float32)
     scores[0, 3] = 0
-    tolerant = Sampling(tolerance=1.1)
+    tolerant = Sampling(tau_r=1.1)
     assert chosen(scores, recent=[3], parameters=tolerant) == 3
     assert chosen(scores, recent=[3]) != 3
 
