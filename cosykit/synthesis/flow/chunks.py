@@ -33,9 +33,9 @@ UPSTREAM = Schedule(hops=(100,), as_upstream=True)
 # With 120 tokens a second of the language model, 4 ms a frame of the flow and 2.5 ms of
 # the vocoder, the first audio comes after 1.2 s. At a real time factor of 0.7 in all,
 # every chunk comes before all that was given has been heard. Where it is close to 1,
-# hops that did not grow beyond 100, and began anew with each utterance, would keep the
-# listener waiting twice as long in all.
-DEFAULT = Schedule(hops=(40, 50, 60, 80, 100, 120, 150))
+# longer hops keep the listener waiting sooner, and hops that begin anew with each
+# utterance twice as long in half a minute.
+DEFAULT = Schedule(hops=(40, 50, 60, 80, 100))
 WHOLE = Schedule()
 # For speech of any length, of which nobody waits for the first audio: chunks of 10 s
 # join without a seam, and take as much memory as a long sentence.
