@@ -273,8 +273,11 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
     def text(characters: int) -> str:
         return unit * (characters // len(unit)) + "a1好"
 
-    # Four times the text: linear work is 4 times as much, quadratic work 16 times.
-    assert _work_s(text(40_000)) < 9 * _work_s(text(10_000)) + 0.1
+    # Four times the text: linear work is 4 times as much, quadratic work 16 times, in
+    # each of three attempts; other work of the machine disturbs only some.
+    assert any(
+        _work_s(text(40_000)) < 9 * _work_s(text(10_000)) + 0.1 for _ in range(3)
+    )
 
 
 def test_the_entry_point_follows_the_configuration() -> None:
