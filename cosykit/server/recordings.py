@@ -65,14 +65,21 @@ class PromptFields(BaseModel):
         return None
 
 
-class CloningFields(PromptFields):
-    """How to clone a voice, and how to sample."""
+class TranscribedFields(PromptFields):
+    """A recording with its transcript, and which take of its voice to give."""
 
     prompt_text: Transcript | None = Field(
         default=None,
         description=f"What is said in prompt_audio, word for word {_NOT_OPENAIS}",
     )
     seed: Seed | None = None
+
+
+class SamplingFields(BaseModel):
+    """How the next speech token is chosen."""
+
+    model_config = STRICT
+
     top_p: float = Field(
         default=Sampling().top_p,
         ge=TOP_P_RANGE[0],
@@ -104,6 +111,10 @@ class CloningFields(PromptFields):
     def sampling(self) -> Sampling:
         """How speech tokens are chosen."""
         return Sampling(self.top_p, self.top_k, self.win_size, self.tau_r)
+
+
+class CloningFields(SamplingFields, TranscribedFields):
+    """How to clone a voice, and how to sample."""
 
 
 async def decoded(content: str, field: str, transcript: str = "") -> Recording:

@@ -9,38 +9,15 @@ from cosykit.audio.formats import AudioFormat
 from cosykit.server.admission import Client
 from cosykit.server.grpc.speech_pb2 import SynthesizeRequest
 from cosykit.server.operations import STRICT, Name, SampleRate, field_error
-from cosykit.server.recordings import Seed, Transcript, uploaded
+from cosykit.server.recordings import SamplingFields, Seed, Transcript, uploaded
 from cosykit.server.service import AUTO
 from cosykit.types import (
     PITCH_RANGE,
     SPEED_RANGE,
-    TAU_R_RANGE,
-    TOP_K_RANGE,
-    TOP_P_RANGE,
     VOLUME_RANGE,
-    WIN_SIZE_RANGE,
     Language,
-    Sampling,
     SpeechRequest,
 )
-
-
-class SamplingFields(BaseModel):
-    """How the next speech token is chosen."""
-
-    model_config = STRICT
-
-    top_p: float = Field(default=Sampling().top_p, ge=TOP_P_RANGE[0], le=TOP_P_RANGE[1])
-    top_k: int = Field(default=Sampling().top_k, ge=TOP_K_RANGE[0], le=TOP_K_RANGE[1])
-    win_size: int = Field(
-        default=Sampling().win_size, ge=WIN_SIZE_RANGE[0], le=WIN_SIZE_RANGE[1]
-    )
-    tau_r: float = Field(default=Sampling().tau_r, ge=TAU_R_RANGE[0], le=TAU_R_RANGE[1])
-
-    @property
-    def sampling(self) -> Sampling:
-        """The same, as engines know it."""
-        return Sampling(self.top_p, self.top_k, self.win_size, self.tau_r)
 
 
 class PromptFields(BaseModel):
