@@ -9,6 +9,7 @@ from cosykit.synthesis.text.normalize.english_numbers import (
     spell,
 )
 from cosykit.synthesis.text.normalize.rules import (
+    DOTTED_WITH_PORT,
     MODEL,
     MODEL_PART,
     NUMBER_END,
@@ -107,10 +108,7 @@ CODES: tuple[Rule, ...] = (
     ),
     rule(rf"(?<![\w.-])911{NUMBER_END}", "nine one one"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
-    rule(
-        r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])",
-        _dotted_with_port,
-    ),
+    rule(DOTTED_WITH_PORT, _dotted_with_port),
 )
 """Rules for telephone numbers, versions and numbers that are spelt."""
 

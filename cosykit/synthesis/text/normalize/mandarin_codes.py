@@ -9,6 +9,7 @@ from cosykit.synthesis.text.normalize.mandarin_numbers import (
     spell_phone,
 )
 from cosykit.synthesis.text.normalize.rules import (
+    DOTTED_WITH_PORT,
     MODEL,
     MODEL_PART,
     NUMBER_END,
@@ -154,10 +155,7 @@ CODES: tuple[Rule, ...] = (
     ),
     rule(r"(?<!\d)(\d{1,4})#(?=[楼栋座门机炉线井泵仓库汽柴])", r"\1号"),
     rule(r"(?<![\w.-])\d+(?:-\d+){2,}(?![\w-])", _chain),
-    rule(
-        r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])",
-        _dotted_with_port,
-    ),
+    rule(DOTTED_WITH_PORT, _dotted_with_port),
     # A date in one go, such as 20240501, unless something is counted.
     rule(
         r"(?<![\w.,-])((?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"

@@ -15,6 +15,10 @@ NUMBER_END = r"(?!\d|[.,]\d)"
 """After a whole number; a full stop or comma may end the sentence there."""
 SHORT_WORD_BEFORE_NUMBER = r"\b([A-Za-z]{2,3})\.(?=\d)"
 """As in Lv.5, whose point belongs to no number."""
+DOTTED_WITH_PORT = (
+    r"(?<![\w.-])(\d+(?:\.\d+){2,})(?::(\d{2,5})(?![\d:]))?(?![A-Za-z\d])"
+)
+"""An address or a version, and the port of the former: `10.0.0.1:8080`, `2.3.1`."""
 MODEL = (
     r"(?<![\w.-])(?=[\d.-]*[A-Za-z])[A-Za-z\d]+"
     r"(?:(?:-|(?:(?<=\d)|(?<=\b[A-Za-z])|(?<=-rc)|(?<=-dev)|(?<=alpha)|(?<=beta))"
