@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cosykit.convert.graph import Graph
-from cosykit.convert.layers.integer_attention import integer_attention, scene_of
+from cosykit.convert.layers.integer_attention import hiding_of, integer_attention
 from cosykit.convert.parity import signal_to_error_db
 from tests.convert.conftest import Run
 
@@ -24,8 +24,8 @@ def attention(opened: Callable[[Graph], Run], *, masked: bool) -> Run:
     shape = ("batch", "frames", HEADS * HEAD_SIZE)
     q, k, v = (graph.input(name, np.float32, shape) for name in "qkv")
     mask = graph.input("mask", np.float32, ("batch", "frames", 1)) if masked else None
-    scene = scene_of(q, HEADS, mask)
-    y = integer_attention(q, k, v, HEADS, HEAD_SIZE, scene)
+    hiding = None if mask is None else hiding_of(mask)
+    y = integer_attention(q, k, v, HEADS, HEAD_SIZE, hiding)
     graph.output("y", y, np.float32, shape)
     return opened(graph)
 

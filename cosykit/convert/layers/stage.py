@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosykit.convert.dimensions import EstimatorDimensions
-from cosykit.convert.graph import CONTRIB, Value
+from cosykit.convert.graph import CONTRIB, Graph, Value
 from cosykit.convert.layers.basic import (
     Gelu,
     Layer,
@@ -27,11 +27,7 @@ from cosykit.convert.layers.convolution import (
     Upsampling,
     masked,
 )
-from cosykit.convert.layers.integer_attention import (
-    Scene,
-    integer_attention,
-    scene_of,
-)
+from cosykit.convert.layers.integer_attention import hiding_of, integer_attention
 from cosykit.convert.module import Module, ModuleList
 
 _HIDDEN_WIDTH = 4
@@ -45,21 +41,26 @@ class Level:
     Attributes:
         mask: 1 on frames of a sequence, 0 after, (batch, frames, 1); None where nothing
             is padded.
-        keys: The same for attention, int32 (batch, frames).
-        scene: What attention of integers needs; None if it is of floats.
+        keys: The same for attention of floats, int32 (batch, frames).
+        hiding: The same for attention of integers, (batch, 1, 1, frames).
     """
 
     mask: Value | None
-    keys: Value | None
-    scene: Scene | None
+    keys: Value | None = None
+    hiding: Value | None = None
 
 
-def level_of(x: Value, heads: int, mask: Value | None) -> Level:
-    """Prepare the stages for frames (batch, frames, channels)."""
-    keys = None if mask is None else mask.squeeze(2).cast(np.int32)
-    if x.graph.precision in ("int8", "int4"):
-        return Level(mask, keys, scene_of(x, heads, mask))
-    return Level(mask, keys, None)
+def level_of(mask: Value | None) -> Level:
+    """Prepare the stages for frames with a mask."""
+    if mask is None:
+        return Level(mask)
+    if _multiplies_integers(mask.graph):
+        return Level(mask, hiding=hiding_of(mask))
+    return Level(mask, keys=mask.squeeze(2).cast(np.int32))
+
+
+def _multiplies_integers(graph: Graph) -> bool:
+    return graph.precision in ("int8", "int4")
 
 
 class _Attention(Module):
@@ -73,9 +74,9 @@ class _Attention(Module):
 
     def __call__(self, x: Value, level: Level) -> Value:
         q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
-        if level.scene:
+        if _multiplies_integers(x.graph):
             attended = integer_attention(
-                q, k, v, self._heads, self._head_size, level.scene
+                q, k, v, self._heads, self._head_size, level.hiding
             )
         else:
             attended = x.graph.op(

@@ -127,7 +127,7 @@ class Estimator(Module):
         shifts = iter(self._shifts(time))
         levels, skipped = [], []
         for stage in self.down_blocks:
-            level = level_of(parts[0], self._dimensions.heads, mask)
+            level = level_of(mask)
             x = stage(parts, next(shifts), level)
             levels.append(level)
             skipped.append(x)
