@@ -85,8 +85,6 @@ class SessionSettings:
             half the time.
         shrinks: Whether memory is given back after each run, for inputs whose length
             varies much. It costs 3 % of the time.
-        plans: Whether memory is planned for inputs of a length that was seen before. It
-            takes as much again, and saves next to nothing where nodes take long.
         shares: Whether its memory is shared with other such sessions on the CPU.
         remedy: What to do about a graph that cannot be loaded.
     """
@@ -97,7 +95,6 @@ class SessionSettings:
     device_memory_mb: int = 0
     rewrites: bool = True
     shrinks: bool = False
-    plans: bool = True
     shares: bool = False
     remedy: str = ""
 
@@ -256,7 +253,7 @@ def _session_options(runtime: ModuleType, settings: SessionSettings) -> object:
         share_between_sessions(runtime)
         options.add_session_config_entry("session.use_env_allocators", "1")
     # A plan of memory for one length is in the way of the next.
-    options.enable_mem_pattern = settings.plans and not settings.shrinks
+    options.enable_mem_pattern = not settings.shrinks
     if int8_saturates():
         # Sums of signed int8 products overflow on this processor unless the runtime
         # makes them unsigned, which it does as one of its rewrites.

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from cosykit.convert.graph import Graph
+from cosykit.convert.graph import Graph, Value
 from cosykit.convert.layers.convolution import Convolution
 from cosykit.convert.layers.phased_convolution import phases, whole
 from cosykit.runtime.session import Session
@@ -12,30 +12,41 @@ from tests.convert.recorded import greatest_difference
 CHANNELS, OUTPUTS = 3, 4
 
 
-def graph_of(convolution: Convolution, missing: int) -> Graph:
+def squared(x: Value) -> Value:
+    return x * x
+
+
+def graph_of(convolution: Convolution, missing: int, pieces: int) -> Graph:
     graph = Graph("convolution")
     x = graph.input("x", np.float32, ("batch", CHANNELS, "frames"))
-    apart = whole(convolution.of_phases(phases(x, missing).ended()))
+    apart = whole(convolution.of_phases(phases(x, missing, pieces), squared))
     shape = ("batch", OUTPUTS, "frames")
     graph.output("apart", apart, np.float32, shape)
-    graph.output("together", convolution(x), np.float32, shape)
+    graph.output("together", convolution(squared(x)), np.float32, shape)
     return graph
 
 
 @pytest.mark.parametrize("kernel", [1, 3, 5, 7, 11])
 @pytest.mark.parametrize("dilation", [1, 3, 5])
-@pytest.mark.parametrize("frames", [(4, 20, 52), (1, 21, 53), (3, 19, 51)])
+@pytest.mark.parametrize(
+    ("pieces", "frames"),
+    [
+        *((1, frames) for frames in ((4, 20, 52), (1, 21, 53), (3, 19, 51))),
+        *((2, (8, 12)), (3, (21, 53)), (4, (23, 51))),
+    ],
+)
 def test_frames_apart_give_what_they_give_together(
     session_of: Callable[[Graph], Session],
     kernel: int,
     dilation: int,
+    pieces: int,
     frames: tuple[int, ...],
 ) -> None:
     random = np.random.default_rng(kernel)
     convolution = Convolution(CHANNELS, OUTPUTS, kernel, dilation=dilation)
     for key, parameter in convolution.parameters():
         parameter.load(key, random.standard_normal(parameter.shape, np.float32))
-    session = session_of(graph_of(convolution, -frames[0] % 4))
+    session = session_of(graph_of(convolution, -frames[0] % 4, pieces))
     for count in frames:
         x = random.standard_normal((2, CHANNELS, count), np.float32)
         apart, together = session.run({"x": x}, ["apart", "together"])

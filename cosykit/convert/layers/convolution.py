@@ -17,7 +17,11 @@ import numpy as np
 from cosykit.convert.graph import Value
 from cosykit.convert.layers.basic import Layer, Mish, Sequential
 from cosykit.convert.layers.integer_convolution import integer_convolution
-from cosykit.convert.layers.phased_convolution import Phases, phased_convolution
+from cosykit.convert.layers.phased_convolution import (
+    Activation,
+    Phases,
+    phased_convolution,
+)
 from cosykit.convert.module import Module, Parameter
 
 
@@ -94,13 +98,13 @@ class Convolution(Layer):
         ]
         return reduce(Value.__add__, convolved)
 
-    def of_phases(self, x: Phases) -> Phases:
+    def of_phases(self, x: Phases, activation: Activation) -> Phases:
         """Convolve four phases apart; without a stride, never quantized.
 
         Args:
-            x: Zeros behind the end.
+            activation: Is applied first.
         """
-        return phased_convolution(x, self.weight, self.bias, self._dilation)
+        return phased_convolution(x, self.weight, self.bias, self._dilation, activation)
 
     def _weights_of(self, parts: int) -> Sequence[Parameter]:
         """Give the weights for equal parts of the inputs."""

@@ -72,6 +72,5 @@ class ResidualBlock(Layer):
         for first, second, before, between in zip(
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
-            h = first.of_phases(x.holding(before(x.value)).ended())
-            x = x + second.of_phases(h.holding(between(h.value)).ended())
+            x = x + second.of_phases(first.of_phases(x, before), between)
         return x

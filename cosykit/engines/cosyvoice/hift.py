@@ -19,8 +19,7 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
     graphs = HiftGraphs(
         installed.open("pitch"),
         installed.open("source"),
-        # With a plan two halves of 172 frames would take 290 MB, and not 170.
-        installed.open("vocoder", threads // 2 if in_halves else threads, plans=False),
+        installed.open("vocoder", threads // 2 if in_halves else threads),
         in_halves=in_halves,
     )
     return HiftVocoder(graphs, as_upstream=settings.engine.schedule == "upstream")

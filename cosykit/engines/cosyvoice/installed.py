@@ -28,21 +28,17 @@ class Installed:
     session: SessionSettings
     reason: str
 
-    def open(
-        self, name: GraphName, threads: int | None = None, *, plans: bool = True
-    ) -> Session:
+    def open(self, name: GraphName, threads: int | None = None) -> Session:
         """Open one of the graphs.
 
         Args:
             threads: Threads of one run; None takes all.
-            plans: See `SessionSettings`.
 
         Raises:
             ModelLoadError: It is missing, broken, or does not fit into memory.
             RuntimeSetupError: The provider cannot be used.
         """
-        threads = threads or self.session.threads
-        session = replace(self.session, threads=threads, plans=plans)
+        session = replace(self.session, threads=threads or self.session.threads)
         return open_session(self.bundle.graphs(self.level)[name], session)
 
 
