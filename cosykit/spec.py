@@ -19,7 +19,6 @@ GraphName = Literal[
     "lm_distances",
     "lm_move",
     "lm",
-    "lm_wide",
     "flow_encoder",
     "length_regulator",
     "estimator",
@@ -96,12 +95,10 @@ def graph_levels(
 ) -> Mapping[GraphName, Precision]:
     """Say at which level each graph of CosyVoice is, for a precision that is asked for.
 
-    What costs next to nothing stays at fp32, and so is shared by all precisions. Only
-    quantized models have two graphs of the language model: `lm` for one to three rows
-    and `lm_wide` for more.
+    What costs next to nothing stays at fp32, and so is shared by all precisions.
     """
     rest: Precision = "int8" if precision == "int4" else precision
-    levels: dict[GraphName, Precision] = {
+    levels: Mapping[GraphName, Precision] = {
         "text_encoder": rest,
         "lm_embedding": "fp32",
         "lm_distances": rest,
@@ -115,8 +112,6 @@ def graph_levels(
         "source": "fp32",
         "vocoder": vocoder_precision,
     }
-    if precision in ("int8", "int4"):
-        levels["lm_wide"] = rest
     return MappingProxyType(levels)
 
 

@@ -169,7 +169,6 @@ def _load_language_model(path: Path, sizes: Dimensions) -> Builders:
         "lm_distances": lambda level: language_model.distances_graph(model, level),
         "lm_move": lambda level: language_model.move_graph(model, level),
         "lm": lambda level: language_model.decoder_graph(model, level),
-        "lm_wide": lambda level: language_model.decoder_graph(model, level, wide=True),
     }
 
 

@@ -35,9 +35,9 @@ Dimension = int | str
 Granularity = Literal["block", "row", "tensor"]
 """What is quantized with one scale.
 
-Blocks of rows are the fastest for one row to three. Rows do not depend on what else is
-in a batch. Whole tensors are the fastest for many rows, but one of large numbers spoils
-the others.
+Blocks of rows are the fastest for one row to eight, and depend, as rows do, on nothing
+else in a batch. Whole tensors are the fastest for many rows, but one of large numbers
+spoils the others.
 """
 
 OPSET = 20

@@ -42,7 +42,6 @@ _GRAPHS: tuple[tuple[str, tuple[GraphName, ...], float], ...] = (
     ("llm.pt", ("lm_embedding",), 0.02),
     ("llm.pt", ("lm_distances", "lm_move"), 0.05),
     ("llm.pt", ("lm",), 0.63),
-    ("llm.pt", ("lm_wide",), 0.63),
     ("flow.pt", ("flow_encoder",), 0.2),
     ("flow.pt", ("length_regulator",), 0.01),
     ("flow.pt", ("estimator", "estimator_ragged"), 0.79),

@@ -10,7 +10,7 @@ from cosykit.spec import LITE
 
 # What models take beyond the files of their graphs: the embedded voice took 240 to 280
 # MB with its dictionaries, and 92 of them are its graph; CosyVoice-300M-SFT at int8
-# took 780 to 830, about as much as its files, and 100 more with eight requests at once.
+# took 540, about as much as its files, and 500 more with eight requests at once.
 _BEYOND_FILES_BYTES = 150_000_000
 # The session in which the embedded voice speaks several requests at once.
 _COMPANY_BYTES = 150_000_000

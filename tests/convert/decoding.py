@@ -57,9 +57,7 @@ def sequences_of(
     rest: Precision = "int8" if precision == "int4" else precision
     session = session_of(decoder_graph(model, precision))
     distances = session_of(distances_graph(model, rest))
-    wide = mover = None
-    if rest == "int8":
-        wide = session_of(decoder_graph(model, rest, wide=True))
+    mover = None
     if session.place_of("keys_0") != HOST:
         mover = session_of(move_graph(model, precision))
     sizes = model.dimensions.decoder
@@ -67,8 +65,6 @@ def sequences_of(
     vocabulary = model.dimensions.speech_vocabulary + 1
 
     def of_slots(slots: int) -> Decoder:
-        return Decoder(
-            session, lambda: distances, shape, slots, vocabulary, wide, mover
-        )
+        return Decoder(session, lambda: distances, shape, slots, vocabulary, mover)
 
     return of_slots

@@ -167,6 +167,5 @@ def test_graphs_lie_in_the_folders_of_their_levels(own: Bundle) -> None:
     graphs = own.graphs(Level("int4", "fp32"))
     folders = {name: path.parent.name for name, path in graphs.items()}
     assert folders["lm"] == "int4"
-    assert folders["lm_wide"] == folders["estimator"] == "int8"
+    assert folders["estimator"] == folders["text_encoder"] == "int8"
     assert folders["vocoder"] == folders["lm_embedding"] == "fp32"
-    assert "lm_wide" not in own.graphs(Level("fp32", "fp32"))

@@ -8,8 +8,9 @@
 | int4, by blocks    | `MatMulNBits` of 4-bit blocks                           |
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,10 @@ from cosykit.convert.quantize import Bits, quantized_blocks, quantized_columns
 
 Floats = NDArray[np.float32]
 
-# Inputs that share a scale. With 32 at 4 bits Gaussian weights keep 1.4 dB more, but
-# the full model's products take 8.5 ms instead of 5.9 a token on one core.
-_BLOCK = 128
+# Inputs that share a scale, by the bits of a weight. With 32 at 4 bits Gaussian weights
+# keep 1.4 dB more, but the full model's products take 8.5 ms instead of 5.9 a token on
+# one core.
+_BLOCKS: Mapping[Bits, int] = MappingProxyType({4: 128, 8: 256})
 # A row of activations takes this many levels to either side of zero.
 _LEVELS = 127
 _LEAST_SCALE = 1e-12
@@ -90,10 +92,10 @@ def _float_product(x: Value, linear: LinearMap) -> Value:
 
 
 def _block_product(x: Value, linear: LinearMap, bits: Bits) -> Value:
-    graph = x.graph
+    graph, size = x.graph, _BLOCKS[bits]
 
     def packed() -> tuple[NDArray[np.generic], ...]:
-        quantized = quantized_blocks(linear.weight(), bits, _BLOCK)
+        quantized = quantized_blocks(linear.weight(), bits, size)
         return quantized.values, quantized.scales
 
     names = [f"{linear.name}.{part}_{bits}_bits" for part in ("blocks", "scales")]
@@ -110,7 +112,7 @@ def _block_product(x: Value, linear: LinearMap, bits: Bits) -> Value:
             "K": linear.inputs,
             "N": linear.outputs,
             "bits": bits,
-            "block_size": _BLOCK,
+            "block_size": size,
             "accuracy_level": _INTEGER_ACTIVATIONS,
         },
         domain=CONTRIB,

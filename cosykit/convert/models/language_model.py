@@ -4,7 +4,6 @@
     lm_embedding.onnx   speech tokens, speaker vectors -> what the model reads of them
     lm_distances.onnx   how far apart frames may be -> what attention adds for it
     lm.onnx             states and embeddings, step by step -> probabilities of tokens
-    lm_wide.onnx        the same for many rows, where that takes other products
     lm_move.onnx        frames of one sequence -> the beginning of another
 
 A sequence is [start, speaker, states of the text, task, speech tokens ...]; start and
@@ -149,10 +148,8 @@ def move_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     return graph
 
 
-def decoder_graph(
-    model: LanguageModel, precision: Precision = "fp32", *, wide: bool = False
-) -> Graph:
-    """Build lm.onnx, or lm_wide.onnx.
+def decoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
+    """Build lm.onnx.
 
     Several steps can be taken of one sequence, one step of several. The caches may be
     bound to the same memory as input and output; then they grow in place. Floats are
@@ -168,15 +165,8 @@ def decoder_graph(
         log_probabilities: float32 (batch, speech tokens + 1), of what follows the last
             step; the token beyond the vocabulary ends the speech
         new_keys_N, new_values_N: as keys_N, values_N
-
-    Args:
-        wide: Whether it is made for many rows (batch times steps) rather than for one
-            to three. Both kinds continue each other's caches.
     """
-    sizes, graph = (
-        model.dimensions.decoder,
-        Graph("lm", precision, granularity="row" if wide else "block"),
-    )
+    sizes, graph = model.dimensions.decoder, Graph("lm", precision, granularity="block")
     x = graph.input("embeddings", np.float32, ("batch", "steps", sizes.inputs))
     lengths = graph.input("lengths", np.int64, ("batch",))
     caches = _cache_inputs(graph, sizes)

@@ -148,9 +148,7 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
     _check_room(facts, slots)
     shape = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
-    session, wide, mover = installed.open("lm"), None, None
-    if "lm_wide" in installed.level.graphs:
-        wide = installed.open("lm_wide")
+    session, mover = installed.open("lm"), None
     if installed.session.provider == "cpu":
         # Before the others are opened: they gain next to nothing, and it takes a while.
         gather_into_huge_pages()
@@ -162,7 +160,6 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
         shape,
         slots,
         vocabulary=facts.speech_vocabulary + 1,
-        wide=wide,
         mover=mover,
     )
 

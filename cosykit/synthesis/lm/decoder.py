@@ -22,9 +22,6 @@ Array = NDArray[np.float32]
 _BLOCK = 64
 # As many as most sequences take: 512 frames are some 9 s of speech after its text.
 _FIRST_BLOCKS = 8
-# From so many rows on, products of columns are faster than those of blocks: 8 rows of
-# the full model took 20 ms instead of 30 on one core, but 1 row 13.6 instead of 11.6.
-_WIDE_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,6 @@ class LanguageModel:
             the distances known so far.
         vocabulary: Tokens that the model chooses from, the one that ends the speech
             included.
-        wide: lm_wide.onnx, where the model has it.
         mover: lm_move.onnx, where the model runs on a GPU.
     """
 
@@ -109,10 +105,9 @@ class LanguageModel:
         shape: CacheShape,
         slots: int,
         vocabulary: int,
-        wide: Session | None = None,
         mover: Session | None = None,
     ) -> None:
-        self._session, self._wide = session, wide or session
+        self._session = session
         self._capacity, self._vocabulary = shape.capacity, vocabulary
         self._distances = _Distances(distances, session, shape)
         self._cache = KeyValueCache(session, shape, slots, mover)
@@ -208,14 +203,12 @@ class LanguageModel:
         return self._last[1]
 
     def _bind(self, extent: _Extent, size: int) -> _Bound:
-        rows = extent.count * extent.steps
-        session = self._wide if rows >= _WIDE_ROWS else self._session
         embeddings = np.zeros((extent.count, extent.steps, size), np.float32)
         lengths = np.zeros(extent.count, np.int64)
         scores = np.zeros((extent.count, self._vocabulary), np.float32)
         caches = self._cache.slots(extent.first, extent.count)
         tables = self._distances.first(extent.blocks)
-        run = session.bound(
+        run = self._session.bound(
             {"embeddings": embeddings, "lengths": lengths, **caches, **tables},
             {
                 "log_probabilities": scores,
