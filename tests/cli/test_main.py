@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cosykit.cli.failures import told_failures
 from cosykit.cli.main import common_options_first
 from cosykit.errors import BusyError, CosykitError, InputError
 from tests.cli.conftest import Run, Start
+from tests.conftest import ROOT
 
 COMMANDS = (
     "say",
@@ -191,6 +193,30 @@ def test_signal_ends_quietly_with_its_code(
     os.close(writer)
     assert process.returncode == code
     assert b"Traceback" not in error
+
+
+# Presses Ctrl-C when a module is imported, then does what the console script does.
+_INTERRUPTED = """
+import signal, sys
+def hook(event, arguments):
+    if event == "import" and arguments[0] == sys.argv[1]:
+        signal.raise_signal(signal.SIGINT)
+sys.addaudithook(hook)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from {module} import {function}
+sys.exit({function}())
+"""
+
+
+@pytest.mark.parametrize("module", ["cosykit.cli.main", "typer", "cosykit.cli.voices"])
+def test_interrupt_while_modules_are_imported_is_as_quiet(module: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    start, function = project["scripts"]["cosykit"].split(":")
+    code = _INTERRUPTED.format(module=start, function=function)
+    done = subprocess.run(
+        [sys.executable, "-c", code, module], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_character_that_the_terminal_lacks_is_escaped(folder: Path) -> None:
