@@ -73,6 +73,7 @@ def tune(
     }
     loaded = load_configuration(context, flags)
     settings = loaded.settings
+    options = synthetic_options(synthetic, tokens)
     if synthetic:
         engine = "cosyvoice"
     else:
@@ -83,7 +84,7 @@ def tune(
     found = measure(
         settings,
         Goal(target, seconds),
-        synthetic_options(synthetic, tokens),
+        options,
         batches=engine == "cosyvoice",
         tell=_tell,
     )

@@ -47,12 +47,7 @@ def synthetic_model(
         InputError: It has no architecture that could be filled.
         ResourceError: There is too little space.
     """
-    if find_entry(model).spec.family != "cosyvoice":
-        raise InputError(
-            f"{model} cannot be made up",
-            hint="Choose a CosyVoice model, or measure it as it is",
-            param="synthetic",
-        )
+    check_can_be_made_up(model)
     folder = settings.models_dir / _FOLDER
     if not _is_made(settings, model, folder):
         # In a process of its own: its memory is not that of what is measured.
@@ -60,6 +55,21 @@ def synthetic_model(
         with ProcessPoolExecutor(max_workers=1, mp_context=context) as beside:
             beside.submit(_make, settings, model, folder, say).result()
     return partial(_open, model, folder, tokens)
+
+
+def check_can_be_made_up(model: str) -> None:
+    """Make sure that a model has an architecture that could be filled.
+
+    Raises:
+        NotFoundError: There is no such model.
+        InputError: It is of another family.
+    """
+    if find_entry(model).spec.family != "cosyvoice":
+        raise InputError(
+            f"{model} cannot be made up",
+            hint="Choose a CosyVoice model, or measure it as it is",
+            param="synthetic",
+        )
 
 
 def _open(model: str, folder: Path, tokens: int, settings: Settings) -> Synthesizer:

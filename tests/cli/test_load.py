@@ -46,6 +46,25 @@ def test_users_that_are_no_number_are_refused(run: Run, tone: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        *(("tune",), ("serve",), ("bench",)),
+        *(("bench", "--load", "1"), ("bench", "--load", "1", "--direct")),
+    ],
+)
+@pytest.mark.parametrize(
+    ("model", "told"), [("nope", "'nope'"), ("lite", "lite cannot be made up")]
+)
+def test_model_that_cannot_be_made_up_is_wrong_usage(
+    run: Run, command: tuple[str, ...], model: str, told: str
+) -> None:
+    done = run(*command, "--synthetic", model)
+    assert done.code == 2
+    assert told in done.err
+    assert "server" not in done.err  # none was started to find out
+
+
+@pytest.mark.parametrize(
     ("options", "told"),
     [
         (("--url", "http://127.0.0.1:1"), "--url is of use in a load test only"),

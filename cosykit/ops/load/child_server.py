@@ -21,6 +21,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.child_install import told_failure
 from cosykit.errors import ModelLoadError
 from cosykit.ops.load.users import Site
+from cosykit.ops.synthetic import check_can_be_made_up
 
 _POLL_S = 0.1
 _STOP_S = 30.0
@@ -85,8 +86,14 @@ def synthetic_options(model: str | None, tokens: int) -> Sequence[str]:
     Args:
         model: Whose architecture they fill; None for a model that is installed.
         tokens: Speech tokens that every line of a text becomes.
+
+    Raises:
+        InputError: The model cannot be made up; no server need be started to tell so.
     """
-    return ("--synthetic", model, "--tokens", str(tokens)) if model else ()
+    if not model:
+        return ()
+    check_can_be_made_up(model)
+    return ("--synthetic", model, "--tokens", str(tokens))
 
 
 def _free_port() -> int:
