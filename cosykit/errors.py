@@ -8,7 +8,7 @@ bug and is left to fly.
 |-----------|------------------------------------------------------|-------------------|
 | 0         | done                                                 |                   |
 | 1         | a bug, or an unexpected failure of the system        |                   |
-| 2         | bad input or wrong usage                             | InputError        |
+| 2         | bad input, an unreadable file too, or wrong usage    | InputError        |
 | 3         | wrong configuration                                  | ConfigError       |
 | 4         | a model, or a file of one, is missing or broken      | ModelLoadError    |
 | 5         | the runtime or the provider cannot be used           | RuntimeSetupError |

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cosykit.errors import InputError, ResourceError, TooLargeError
+from cosykit.errors import InputError, TooLargeError
 
 MAX_TEXT_CHARS = 200_000
 """About 13 hours of Mandarin; its WAV file still stays below the format's 4 GiB."""
@@ -24,9 +24,9 @@ def read_text(words: Sequence[str], file: Path | None) -> str:
         file: The file to read instead; `-` is standard input.
 
     Raises:
-        InputError: There is no text, or two, or it is not valid UTF-8.
+        InputError: There is no text, or two, or it is not valid UTF-8, or the file
+            cannot be read.
         TooLargeError: It is longer than `MAX_TEXT_CHARS`.
-        ResourceError: The file cannot be read.
     """
     if words and file is not None:
         raise InputError(
@@ -71,7 +71,7 @@ def _read_file(file: Path) -> str:
             content = stream.read(_ENOUGH_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
-        raise ResourceError(
+        raise InputError(
             f"cannot read {file}: {reason}", hint="Check the path and its permissions"
         ) from error
     return _decode(content, str(file))

@@ -196,7 +196,7 @@ def test_cancelled_run_stops_the_player(start: Start, tone: Path, player: Path) 
         ((), 2, "the text is empty"),
         ((" ",), 2, "the text is empty"),
         (("x", "-f", "text"), 2, "a file as well"),
-        (("-f", "missing"), 6, "cannot read missing"),
+        (("-f", "missing"), 2, "cannot read missing"),
         (("x" * 200_001,), 2, "longer than 200,000 characters"),
         (("x\udcff",), 2, "not valid UTF-8 at byte 1"),
         (("x", "--speed", "0"), 2, "speed 0 is out of range"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosykit.cli.text_input import MAX_TEXT_CHARS, read_text
-from cosykit.errors import InputError, ResourceError, TooLargeError
+from cosykit.errors import InputError, TooLargeError
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,7 @@ def test_file_that_cannot_be_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ResourceError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_text([], Path(name))
 
 
