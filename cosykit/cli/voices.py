@@ -137,6 +137,10 @@ def export(
     models_dir: ModelsDir = None,
 ) -> None:
     """Write a voice to a file that another machine can import."""
+    if file == Path("-"):
+        raise InputError(
+            "a voice is not written to standard output", hint="Name a file"
+        )
     settings = _settings(context, model, models_dir)
     _store(settings).export(name, file, replaces=replace)
     note(f"Wrote {file}")

@@ -248,6 +248,7 @@ def test_voices_are_added_listed_shared_and_removed(run: Run) -> None:
         (("add", "x", "--audio", "reference.wav", "-m", SFT), 2, "not clone"),
         (("add", "x", "--audio", "reference.wav", "-m", INSTRUCTS), 4, "install"),
         (("export", "x", "x.npz"), 2, "no voice 'x'"),
+        (("export", "x", "-"), 2, "not written to standard output"),
         (("import", "silent.wav"), 4, "no voice that this version"),
         (("import", "x.npz"), 2, "there is no file x.npz"),
         (("import", "x.npz", "-m", SFT), 4, "is not installed"),
