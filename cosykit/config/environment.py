@@ -2,7 +2,8 @@
 
 A variable is the dotted name of a setting in capitals: `COSYKIT_SERVER_PORT` sets
 `server.port`. Lists are separated by commas; pronunciations are written `word=reading`.
-An empty variable counts as not set.
+An empty variable counts as not set, but that of a list with entries by default, such as
+`COSYKIT_ENGINE_FALLBACK`, empties the list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ def read_environment(
     problems = []
     for variable, text in _ours(environ):
         key = keys.get(variable)
+        if not (text or (key and _can_be_emptied(key))):
+            continue
         if key is None:
             likely = nearest(variable, [*keys, *RESERVED], cutoff=0.7)
             advice = f", did you mean {likely}?" if likely else ""
@@ -38,8 +41,13 @@ def read_environment(
 
 def _ours(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for variable, text in sorted(environ.items()):
-        if variable.startswith("COSYKIT_") and variable not in RESERVED and text:
+        if variable.startswith("COSYKIT_") and variable not in RESERVED:
             yield variable, text
+
+
+def _can_be_emptied(key: Key) -> bool:
+    """Tell lists that are of use to empty; an empty one of keys would open a server."""
+    return isinstance(key.default, tuple) and bool(key.default)
 
 
 def _split(key: Key, text: str) -> object:

@@ -64,6 +64,7 @@ def test_environment_text_becomes_values(tmp_path: Path) -> None:
             "COSYKIT_ENGINE_TIMEOUT_S": "1.5",
             "COSYKIT_TEXT_PRONUNCIATIONS": "重庆=chong2 qing4,A=/e/",
             "COSYKIT_RUNTIME_THREADS": "",
+            "COSYKIT_XYZZY": "",
         },
     ).settings
     assert [k.key.get_secret_value() for k in settings.server.api_keys] == [
@@ -74,6 +75,19 @@ def test_environment_text_becomes_values(tmp_path: Path) -> None:
     assert settings.engine.timeout_s == 1.5
     assert settings.text.pronunciations == {"重庆": "chong2 qing4", "A": "/e/"}
     assert settings.runtime.threads == 0
+
+
+def test_empty_variable_empties_a_list_that_has_entries_by_default(
+    tmp_path: Path,
+) -> None:
+    file = write(tmp_path, "server: {api_keys: [a-key]}\nengine: {fallback: [cpu]}\n")
+    variables = ("ENGINE_FALLBACK", "SERVER_TRUSTED_PROXIES", "SERVER_API_KEYS")
+    environ = {f"COSYKIT_{name}": "" for name in variables}
+    loaded = load_settings(file, environ=environ)
+    assert loaded.settings.engine.fallback == ()
+    assert str(loaded.origins["engine.fallback"]) == "COSYKIT_ENGINE_FALLBACK"
+    assert loaded.settings.server.trusted_proxies == ()
+    assert len(loaded.settings.server.api_keys) == 1  # it must not open the server
 
 
 @pytest.mark.parametrize(
