@@ -80,7 +80,7 @@ class Assembly:
         kept = self._staging.problems() if manifest.keeps_source else {}
         names = {piece.source for piece in missing} | set(kept)
         if not names:
-            return self._keep(old)
+            return self._keep(old, broken)
         files = self._release.obtain_again(
             manifest, names, self._models_dir, space_ratio(missing), self._news
         )
@@ -97,7 +97,9 @@ class Assembly:
             self._news.say(f"{path} is broken: {problem}")
         return problems
 
-    def _keep(self, bundle: Bundle) -> InstallResult:
+    def _keep(self, old: Bundle, broken: Collection[str]) -> InstallResult:
+        bundle = _without_leftovers(old)
+        dropped = old.manifest.graphs.keys() - bundle.manifest.graphs.keys()
         if not bundle.manifest.keeps_source:
             self._staging.discard()  # left by an install that was killed at its end
         if self._release.origin != Origin():
@@ -105,7 +107,9 @@ class Assembly:
                 f"{self._model} is installed from {bundle.manifest.source}; to take "
                 f"another, first run: cosykit models --remove {self._model}"
             )
-        return InstallResult(bundle, "present")
+        return InstallResult(
+            bundle, "present" if dropped.isdisjoint(broken) else "repaired"
+        )
 
     def _levels(self, installed: Sequence[Level]) -> Sequence[Level]:
         """List the levels to have in the end, one that is asked for last."""
@@ -180,8 +184,7 @@ class Assembly:
         made: Mapping[str, FileDigest],
         description: Path,
     ) -> Manifest:
-        pieces = _pieces(levels, begun.source_files)
-        wanted = {path for piece in pieces for path in piece.paths}
+        wanted = _paths(levels, begun.source_files)
         graphs = {path: made[path] for path in made if _is_graph(path)}
         others = {path: made[path] for path in made if not _is_graph(path)}
         graphs = {**begun.graphs, **graphs}
@@ -206,6 +209,10 @@ def _pieces(levels: Sequence[Level], released: Collection[str]) -> Collection[Pi
     )
 
 
+def _paths(levels: Sequence[Level], released: Collection[str]) -> Collection[str]:
+    return {path for piece in _pieces(levels, released) for path in piece.paths}
+
+
 def _is_whole(piece: Piece, manifest: Manifest, broken: Collection[str]) -> bool:
     for path in piece.paths:
         if path.endswith("/"):
@@ -218,6 +225,18 @@ def _is_whole(piece: Piece, manifest: Manifest, broken: Collection[str]) -> bool
 
 def _is_graph(path: str) -> bool:
     return path.partition("/")[0] in get_args(Precision)
+
+
+def _without_leftovers(bundle: Bundle) -> Bundle:
+    """Drop graphs that earlier versions ran on, and that nothing here could mend."""
+    manifest = bundle.manifest
+    wanted = _paths(manifest.levels, manifest.source_files)
+    graphs = {path: manifest.graphs[path] for path in manifest.graphs if path in wanted}
+    if graphs == manifest.graphs:
+        return bundle
+    kept = seal(bundle.folder, manifest.model_copy(update={"graphs": graphs}))
+    _drop_other_graphs(kept)
+    return kept
 
 
 def _drop_other_graphs(bundle: Bundle) -> None:

@@ -200,6 +200,21 @@ def test_graphs_of_an_older_version_are_made_anew(release: Path, models: Path) -
     assert manifest_of(models) == bundle.manifest
 
 
+@pytest.mark.parametrize(("content", "action"), [(b"", "present"), (b"-", "repaired")])
+def test_graph_that_is_no_longer_run_is_dropped(
+    release: Path, models: Path, content: bytes, action: str
+) -> None:
+    bundle = made(release, models).bundle
+    old = bundle.graph("int8", "older.onnx")
+    old.write_bytes(b"")
+    graphs = {**bundle.manifest.graphs, "int8/older.onnx": digest_of(old)}
+    write_manifest(models, bundle.manifest.model_copy(update={"graphs": graphs}))
+    old.write_bytes(content)
+    assert install("mine", models, wish=Wish(only_repair=True)).action == action
+    assert not old.exists()
+    assert manifest_of(models) == bundle.manifest
+
+
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt", "spk2info.pt"])
 def test_cut_file_is_refused_and_nothing_changed(
     copy: Path, models: Path, name: str
