@@ -6,6 +6,7 @@ addresses, and the length is bounded, because a few kilobytes of FLAC can be
 hours of silence.
 """
 
+import os
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -104,6 +105,13 @@ def read_recording(
 
 def _read(path: Path, max_size_bytes: int) -> bytes:
     try:
+        # It would keep us waiting for good. A descriptor that is a pipe, as /dev/stdin
+        # or <(command) may be, has no path of its own, and is read.
+        if Path(os.path.realpath(path)).is_fifo():
+            raise InputError(
+                f"cannot read the audio file {path}: it is a named pipe",
+                hint="Write the audio into a file first",
+            )
         with path.open("rb") as file:
             return file.read(max_size_bytes + 1)
     except OSError as error:

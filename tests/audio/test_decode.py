@@ -220,6 +220,27 @@ def test_a_path_that_cannot_be_read_is_a_clear_error(tmp_path: Path) -> None:
         assert str(path) in caught.value.message
 
 
+def test_a_named_pipe_is_refused_and_one_of_a_descriptor_is_read(
+    tmp_path: Path,
+) -> None:
+    content = encoded("wav", [tone(0.5)])
+    fifo = tmp_path / "fifo.wav"
+    os.mkfifo(fifo)
+    (tmp_path / "link.wav").symlink_to(fifo)
+    end = os.open(fifo, os.O_RDWR)
+    os.write(end, content)  # so that reading it would fail in another way, not hang
+    for path in (fifo, tmp_path / "link.wav"):
+        with pytest.raises(InputError, match="is a named pipe"):
+            decode_audio(path, max_size_bytes=1_000)
+    os.close(end)
+    reader, writer = os.pipe()
+    os.write(writer, content)
+    os.close(writer)
+    samples, _ = decode_audio(Path(f"/dev/fd/{reader}"))
+    os.close(reader)
+    assert samples.size == tone(0.5).size
+
+
 def test_a_large_file_is_refused_before_it_is_all_read() -> None:
     with pytest.raises(TooLargeError, match="larger than 1 MiB"):
         decode_audio(Path("/dev/zero"), max_size_bytes=1 << 20)
