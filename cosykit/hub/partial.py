@@ -14,6 +14,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cosykit.errors import ResourceError
 from cosykit.hub.atomic import replacing, sync, translate_os_error
 from cosykit.hub.declared import DeclaredFile, RunningDigest
 from cosykit.hub.failures import ContentError
@@ -52,6 +53,12 @@ class Partial:
         self._note_path = target.with_name(f"{target.name}.part.json")
         self._note = self._read_note()
         self._digest = RunningDigest(declared)
+        if self._path.exists() and not self._path.is_file():
+            # A pipe would keep its reader waiting for good.
+            raise ResourceError(
+                f"{self._path} cannot be written: it is no regular file",
+                hint="Delete it, and try again",
+            )
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # Unbuffered: what counts as arrived has been handed to the system.
@@ -65,13 +72,13 @@ class Partial:
 
     def _read_note(self) -> _Note | None:
         """Read what the beginning is of; None when it cannot be continued."""
+        if not (self._note_path.is_file() and self._path.is_file()):
+            return None
         try:
             note = _Note.model_validate_json(self._note_path.read_bytes())
         except (OSError, ValidationError):
             return None
-        if note.declared != self.declared or not self._path.is_file():
-            return None
-        return note
+        return note if note.declared == self.declared else None
 
     @property
     def size_bytes(self) -> int:

@@ -1,12 +1,13 @@
 """Whatever breaks on the way ends in the right bytes or in an error that helps."""
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from cosykit.errors import HubError
+from cosykit.errors import HubError, ResourceError
 from tests.hub.conftest import FILES, SOURCE, WANTED, Fetcher
 from tests.hub.hub_server import (
     Change,
@@ -110,6 +111,19 @@ def test_damaged_beginning_does_no_harm(
         beginning.write_bytes(bytes(400_000))
     else:
         beginning.unlink()
+    fetch_toy()
+    assert fetch_toy.contents() == WANTED
+
+
+def test_pipe_in_the_place_of_a_beginning_is_not_waited_for(fetch_toy: Fetcher) -> None:
+    fetch_toy.folder.mkdir(parents=True)
+    beginning = fetch_toy.folder / "llm.pt.part"
+    os.mkfifo(beginning)
+    with pytest.raises(ResourceError, match=r"llm\.pt\.part .*is no regular file"):
+        fetch_toy()
+    beginning.unlink()
+    beginning.write_bytes(b"")
+    os.mkfifo(beginning.with_name("llm.pt.part.json"))
     fetch_toy()
     assert fetch_toy.contents() == WANTED
 
