@@ -110,7 +110,7 @@ class IncomingText:
         """Take some more text."""
         self.length += len(text)
         spaces = len(text) - len(text.rstrip())
-        self._last_spaces = spaces + (self._last_spaces if text.isspace() else 0)
+        self._last_spaces = spaces + (self._last_spaces if spaces == len(text) else 0)
         self._unread.append(iter(text))
 
     def flush(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cosykit.synthesis.text.incremental import IncomingText
@@ -54,6 +54,7 @@ def _ends(sentences: Sequence[str]) -> set[int]:
 
 
 @given(st.lists(texts, max_size=4))
+@example(["\n", ""])
 def test_it_is_known_whether_words_are_left(fragments: list[str]) -> None:
     incoming, left = IncomingText(), "".join(fragments)
     for fragment in fragments:
