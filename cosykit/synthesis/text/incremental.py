@@ -37,7 +37,7 @@ _ASKS = re.compile("[。！？!?….\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CLOSING_MARKS = "”’）)」』】》〉*_~`。！？!?…."
 _CLOSING = re.compile(f"[{_CLOSING_MARKS}]*")
 _CLAUSE_END = re.compile(
-    r"(?:[，；：—]+[”’）)」』】》〉]*|[,;:](?=\s|[^\s!-~]))(?=[\s\S])"
+    r"(?:[，；：—]++[”’）)」』】》〉]*+|[,;:](?=\s|[^\s!-~]))(?=[\s\S])"
 )
 # `1. Open it` is an item of a list, `a != b` is code.
 _ITEM_NUMBER = re.compile(r"(?:\A|[\n\r])\s{0,9}\d{1,3}\.\Z")

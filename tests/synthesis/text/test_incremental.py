@@ -161,6 +161,8 @@ def test_short_sentence_waits_for_the_next() -> None:
         ("In the beginning of it all, there", "In the beginning of it all,"),
         ("好的好的。我", "好的好的。"),
         ("好的。我", None),
+        ("今天的天气非常好，，", None),
+        ("今天的天气非常好，，我们", "今天的天气非常好，，"),
         ("一共有一二三四五6，", None),
         ("一共有一二三四五6，000", None),
     ],
