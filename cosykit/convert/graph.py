@@ -194,6 +194,11 @@ class Graph:
         self._public: dict[str, str] = {}
         self._domains: set[str] = set()
 
+    @property
+    def is_quantized(self) -> bool:
+        """Whether its products are of integers."""
+        return self.precision in ("int8", "int4")
+
     def input(self, name: str, dtype: DTypeLike, shape: Sequence[Dimension]) -> Value:
         """Declare an input."""
         self._inputs.append(_described(name, dtype, shape))

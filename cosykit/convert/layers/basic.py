@@ -147,7 +147,7 @@ class Gelu(Layer):
 
     def __call__(self, x: Value) -> Value:
         """Apply to each element."""
-        if x.graph.precision in ("int8", "int4"):
+        if x.graph.is_quantized:
             return x.graph.op("Gelu", x, attributes={"approximate": "tanh"})
         return x.graph.op("Gelu", x)
 

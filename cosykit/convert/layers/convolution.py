@@ -80,7 +80,7 @@ class Convolution(Layer):
                 range, so that a wide one does not coarsen others.
         """
         graph, parts = x.graph, (x, *more)
-        if self._exact or graph.precision not in ("int8", "int4"):
+        if self._exact or not graph.is_quantized:
             x = graph.concat(2, *parts) if more else x
             return self(x.transpose(0, 2, 1)).transpose(0, 2, 1)
         weights = self._weights_of(len(parts)) if more else [self.weight]
@@ -144,7 +144,7 @@ class Upsampling(Layer):
 
     def over_frames(self, x: Value) -> Value:
         """Map (batch, frames, inputs) to (batch, stride frames, outputs)."""
-        if x.graph.precision not in ("int8", "int4"):
+        if not x.graph.is_quantized:
             return self(x.transpose(0, 2, 1)).transpose(0, 2, 1)
         _, outputs, _ = self.weight.shape
         weight, bias = self._as_convolution()

@@ -17,7 +17,7 @@ from cosykit.convert.module import ModuleList, Parameter
 
 def works_over_frames(graph: Graph) -> bool:
     """Tell whether residual blocks work on (batch, frames, channels)."""
-    return graph.precision in ("int8", "int4")
+    return graph.is_quantized
 
 
 class _Snake(Layer):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosykit.convert.dimensions import EstimatorDimensions
-from cosykit.convert.graph import CONTRIB, Graph, Value
+from cosykit.convert.graph import CONTRIB, Value
 from cosykit.convert.layers.basic import (
     Gelu,
     Layer,
@@ -54,13 +54,9 @@ def level_of(mask: Value | None) -> Level:
     """Prepare the stages for frames with a mask."""
     if mask is None:
         return Level(mask)
-    if _multiplies_integers(mask.graph):
+    if mask.graph.is_quantized:
         return Level(mask, hiding=hiding_of(mask))
     return Level(mask, keys=mask.squeeze(2).cast(np.int32))
-
-
-def _multiplies_integers(graph: Graph) -> bool:
-    return graph.precision in ("int8", "int4")
 
 
 class _Attention(Module):
@@ -74,7 +70,7 @@ class _Attention(Module):
 
     def __call__(self, x: Value, level: Level) -> Value:
         q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
-        if _multiplies_integers(x.graph):
+        if x.graph.is_quantized:
             attended = integer_attention(
                 q, k, v, self._heads, self._head_size, level.hiding
             )
