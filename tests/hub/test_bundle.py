@@ -7,6 +7,7 @@ from queue import SimpleQueue
 import pytest
 
 from cosykit.errors import ModelLoadError, NotFoundError
+from cosykit.hub import bundle as bundle_module
 from cosykit.hub.bundle import (
     Bundle,
     Manifest,
@@ -86,6 +87,25 @@ def test_removed_model_is_gone(bundle: Bundle, tmp_path: Path) -> None:
     assert remove_bundle(tmp_path, "toy")
     assert not bundle.folder.exists()
     assert not remove_bundle(tmp_path, "toy")
+
+
+def test_model_that_is_half_removed_is_none(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bundle_module, "delete_folder", killed)
+    with pytest.raises(KeyboardInterrupt):
+        remove_bundle(tmp_path, "toy")
+    assert bundle.graph("int8", "toy.onnx").exists()
+    assert read_bundle(tmp_path, "toy") is None
+
+
+def test_hidden_folder_is_no_model(bundle: Bundle, tmp_path: Path) -> None:
+    assert own_models(tmp_path) == ("toy",)
+    bundle.folder.rename(tmp_path / ".toy")
+    assert own_models(tmp_path) == ()
 
 
 def test_model_on_another_disk_is_removed_with_its_link(

@@ -105,6 +105,12 @@ def test_key_has_a_minutes_requests_at_once_and_then_one_as_time_passes(
     assert admitted(door, 5, "a", "10.0.0.1") == 3
 
 
+@pytest.mark.parametrize("limit", [7, 9, 11, 155])
+def test_rounding_takes_no_request_from_a_minute(clock: Clock, limit: int) -> None:
+    door = admission(clock, requests_per_minute_per_address=limit)
+    assert admitted(door, limit + 2, None, "10.0.0.1") == limit
+
+
 def test_limit_of_a_key_goes_before_that_of_all(clock: Clock) -> None:
     free = {"key": "secret-c", "requests_per_minute": 0}
     door = admission(clock, api_keys=[ANNA, free], requests_per_minute_per_key=5)

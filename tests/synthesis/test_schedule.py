@@ -47,10 +47,11 @@ class Desk:
         *,
         queue_size: int = 1000,
         batch_size: int = 1,
+        takes_turns: bool = False,
     ) -> None:
         self._listener, self._clock = listener, clock
         limits = Limits(queue_size, batch_size, start_within_s=30.0)
-        self.schedule = Schedule(limits, takes_turns=False)
+        self.schedule = Schedule(limits, takes_turns=takes_turns)
 
     def come(
         self, client: str = "", priority: int = 0, within_s: float | None = None
@@ -129,6 +130,18 @@ def test_slow_start_of_long_ago_does_not_keep_everybody_out(desk: Desk) -> None:
     assert desk.schedule.expected_wait_s < 30
 
 
+def test_place_is_waited_for_until_a_thread_is_free(
+    listener: asyncio.AbstractEventLoop, clock: Clock
+) -> None:
+    desk = Desk(listener, clock, batch_size=8, takes_turns=True)
+    for _ in range(5):
+        desk.come()
+        clock.now += 2.0
+        desk.schedule.take()
+    assert desk.schedule.waiting == 0
+    assert desk.schedule.expected_wait_s == pytest.approx(2.0)
+
+
 def test_idle_times_do_not_quicken_the_pace(desk: Desk, clock: Clock) -> None:
     desk.crowd(12)
     desk.serve(12, each_s=5.0)
@@ -191,6 +204,16 @@ def test_who_is_ahead_of_its_listener_rests_while_others_wait(
     desk.come("third")
     clock.now += 6.0
     assert desk.schedule.sorted_out() == (set(), set())
+
+
+def test_lead_counts_from_the_first_audio(desk: Desk, clock: Clock) -> None:
+    book = desk.come()
+    desk.schedule.newcomers()
+    desk.schedule.given(book, 8.0)
+    clock.now += 6.0
+    desk.schedule.given(book, 7.0)
+    desk.come("other")
+    assert desk.schedule.sorted_out() == (set(), set()), "9 s ahead, not 15"
 
 
 def test_those_ahead_go_on_where_nobody_can_take_their_place(

@@ -89,6 +89,13 @@ def test_clients_share_by_the_length_of_their_texts(arrivals: Arrivals) -> None:
     assert arrivals.pop(9) == "a0 b0 b1 b2 b3 a1 b4 b5 b6"
 
 
+def test_shortest_texts_cost_as_much_as_short_ones(arrivals: Arrivals) -> None:
+    for number in range(3):
+        arrivals.add(f"a{number}", text="x")
+        arrivals.add(f"b{number}", text="x" * 20)
+    assert arrivals.pop(6) == "a0 b0 a1 b1 a2 b2"
+
+
 def test_recorded_speech_costs_by_its_length(arrivals: Arrivals) -> None:
     arrivals.add("a0", text="", source_s=40.0)
     arrivals.add("a1")
@@ -118,6 +125,17 @@ def test_request_that_waits_no_longer_costs_its_client_nothing(
     arrivals.add("a9")
     assert arrivals.pop(4) == "a0 b0 b1 a9"
     assert not room.remove(kept[0])
+
+
+def test_request_that_leaves_a_full_queue_costs_its_client_nothing(
+    room: WaitingRoom, arrivals: Arrivals
+) -> None:
+    arrivals.add("a0")
+    last = arrivals.add("a1", text=10 * TEXT)
+    assert room.pop_last() is last
+    for name in ("a2", "b0", "b1", "a3", "b2"):
+        arrivals.add(name)
+    assert arrivals.pop(6) == "a0 b0 a2 b1 a3 b2"
 
 
 def test_newcomer_knows_how_many_come_before_it(

@@ -131,6 +131,35 @@ def test_company_changes_nothing() -> None:
     assert choose(scores, choices) == alone
 
 
+def test_nucleus_is_a_share_of_what_may_be_chosen() -> None:
+    scores = np.log(np.array([0.4, 0.1, 0.5], np.float32))
+    choice = Choice((), (0.99, 0.5), Sampling(top_p=0.7), may_end=False)
+    assert choose(scores[None], [choice]) == [0]
+
+
+def test_nucleus_of_many_tokens_is_found_whole() -> None:
+    scores = np.linspace(-3.1, -3, 200, dtype=np.float32)
+    choice = Choice((), (1 - 1e-9, 0.5), Sampling(top_p=1, top_k=150), may_end=True)
+    assert choose(scores[None], [choice]) == [50]
+
+
+@pytest.mark.parametrize("draw", [0.0, np.nextafter(1.0, 0.0)])
+def test_token_that_is_drawn_again_is_another(draw: float) -> None:
+    scores = np.array([0, -20, -20, 0], np.float32)
+    for repeated in (0, 3):
+        scores[[0, 3]] = -200
+        scores[repeated] = 0
+        (found,) = choose(scores[None], [a_choice([repeated], (0.5, draw))])
+        assert found in (1, 2)
+
+
+def test_what_is_drawn_again_is_a_token_even_where_no_other_is_likely() -> None:
+    scores = np.full(5, -300, np.float32)
+    scores[2] = 0
+    (found,) = choose(scores[None], [a_choice([2])])
+    assert found in range(5)
+
+
 def test_repeated_token_within_the_tolerance_stays() -> None:
     scores = np.full((1, 40), -30, np.float32)
     scores[0, 3] = 0
