@@ -117,8 +117,8 @@ def _nucleus(
 
 
 def _drawn(weights: Sequence[float], draw: float) -> int:
-    """Draw a place by its weight; one of weight zero is never drawn."""
+    """Draw a place by its weight; one of weight zero only where all are."""
     sums = list(accumulate(weights))
     place = bisect_right(sums, draw * sums[-1])
-    # A draw close to 1 may round up to the whole sum.
+    # Where all are zero that is behind the last place.
     return min(place, bisect_left(sums, sums[-1]))
