@@ -98,7 +98,7 @@ class RuntimeSettings(Section):
         default=0,
         ge=0,
         le=10_000_000,
-        description="Most GPU memory to take; 0 sets no limit",
+        description="Most GPU memory to take, in MiB; 0 sets no limit",
     )
 
 
@@ -130,7 +130,7 @@ class EngineSettings(Section):
         default=300.0,
         gt=0,
         le=86_400,
-        description="Most time for one request, with waiting",
+        description="Most time that a client waits for all of a request",
     )
     parallel: Auto | Annotated[int, Field(ge=1, le=256)] = Field(
         default="auto",
@@ -253,7 +253,7 @@ class CacheSettings(Section):
         default="memory", description="Where finished speech is kept"
     )
     size_mb: int = Field(
-        default=64, ge=1, le=1_000_000, description="Most memory for it"
+        default=64, ge=1, le=1_000_000, description="Most memory for it, in MiB"
     )
     keep_s: float = Field(
         default=86_400.0,
