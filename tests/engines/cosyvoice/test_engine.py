@@ -13,7 +13,9 @@ from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
 from cosykit.engines.cosyvoice.open import open_engine
+from cosykit.engines.cosyvoice.reading import LmPrompt
 from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
+from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.errors import (
     ComputationError,
     InputError,
@@ -125,6 +127,105 @@ def test_newcomer_has_a_part_in_the_next_step(
     engine.cancel(new.request_id)
 
 
+def heard_in(engine: CosyVoiceEngine, *resting: SpeechRequest) -> list[str]:
+    """Take a step and name those who got audio."""
+    told = engine.step({request.request_id for request in resting})
+    return [each.request_id for each in told if isinstance(each.outcome, AudioChunk)]
+
+
+def test_newcomer_comes_before_those_who_hear_something(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = [0]
+    decode = Decoding.step
+
+    def counted(decoding: Decoding) -> None:
+        tokens[-1] += 1
+        decode(decoding)
+
+    monkeypatch.setattr(Decoding, "step", counted)
+    old, new = SpeechRequest(LONG, seed=1), SpeechRequest(LONG, seed=2)
+    engine.begin(old)
+    while not heard_in(engine):
+        pass
+    # Then it has all of its tokens.
+    for _ in range(400):
+        heard_in(engine, old)
+    engine.begin(new)
+    order: list[str] = []
+    while new.request_id not in order:
+        tokens.append(0)
+        order += heard_in(engine)
+    assert order == [old.request_id, new.request_id]
+    assert max(tokens[1:]) == 8, "while others hear"
+    assert tokens[-2:] == [0, 0], "while it is rendered itself"
+    for request in (old, new):
+        engine.cancel(request.request_id)
+    engine.step()
+
+
+def test_those_who_hear_something_take_turns(engine: CosyVoiceEngine) -> None:
+    requests = [SpeechRequest(LONG, seed=seed) for seed in (1, 2)]
+    heard = set[str]()
+    for request in requests:
+        engine.begin(request)
+    while len(heard) < 2:
+        heard |= set(heard_in(engine))
+    for _ in range(400):
+        heard_in(engine, *requests)
+    order: list[str] = []
+    while engine.under_way:
+        order += heard_in(engine)
+    first, second, third = order[:3]
+    assert first == third != second
+
+
+@pytest.mark.parametrize(("whole", "most"), [(True, 4), (False, 2)])
+def test_slots_go_to_who_waits_for_all_of_the_speech(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch, whole: bool, most: int
+) -> None:
+    sizes: list[int] = []
+    heard_at: list[int] = []
+    decode = Decoding.step
+
+    def counted(decoding: Decoding) -> None:
+        sizes.append(len(decoding.utterances))
+        decode(decoding)
+
+    monkeypatch.setattr(Decoding, "step", counted)
+    request = SpeechRequest(LONG * 3, seed=1, whole=whole)
+    engine.begin(request)
+    while len(heard_at) < 4:
+        if heard_in(engine):
+            heard_at.append(len(sizes))
+    engine.cancel(request.request_id)
+    engine.step()
+    assert max(sizes) == most
+    assert max(sizes[: heard_at[0]]) == (most if whole else 1)
+
+
+def test_first_line_of_one_goes_before_the_second_of_another(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    begin = Decoding.begin
+
+    def noting(decoding: Decoding, utterance: Utterance, prompt: LmPrompt) -> None:
+        begun.append(utterance.piece.text)
+        begin(decoding, utterance, prompt)
+
+    monkeypatch.setattr(Decoding, "begin", noting)
+    requests = SpeechRequest(LONG * 5, whole=True), SpeechRequest(TEXT)
+    for request in requests:
+        engine.begin(request)
+    engine.step()
+    engine.step()
+    assert begun[1] == TEXT
+    for request in requests:
+        engine.cancel(request.request_id)
+    engine.step()
+
+
 def test_cancelled_request_is_not_told_of_any_more(engine: CosyVoiceEngine) -> None:
     kept, left = SpeechRequest(TEXT, seed=1), SpeechRequest(LONG, seed=2)
     for request in (left, kept):
@@ -213,7 +314,8 @@ def test_forced_tokens_are_no_runaway(
 def test_cancelled_request_is_not_rendered_any_more(engine: CosyVoiceEngine) -> None:
     request = SpeechRequest(LONG, seed=1)
     engine.begin(request)
-    while not engine.times.seconds["flow"]:
+    others_s = engine.times.seconds["flow"]
+    while engine.times.seconds["flow"] == others_s:
         engine.step()
     engine.cancel(request.request_id)
     before = dict(engine.times.seconds)
@@ -256,6 +358,26 @@ def test_bug_in_a_step_ends_all_and_the_engine_goes_on(
             spoken(engine, SpeechRequest(TEXT))
     assert engine.under_way == 0
     assert spoken(engine, SpeechRequest(TEXT)).size
+
+
+def test_bug_is_told_to_everyone_who_pulls(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = [engine.synthesize(SpeechRequest(LONG, seed=n)) for n in range(2)]
+    for stream in streams:
+        next(stream)
+
+    def fail(*speeches: object, **which: object) -> None:
+        raise RuntimeError("a bug")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "_ready", fail)
+        with pytest.raises(RuntimeError, match="a bug"):
+            list(streams[0])
+    # What is lost is not to be waited for.
+    monkeypatch.setattr(engine, "step", None)
+    with pytest.raises(RuntimeError, match="a bug"):
+        list(streams[1])
 
 
 def test_request_whose_numbers_break_fails_alone(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
+from cosykit.errors import ComputationError
 from cosykit.synthesis.lm.cache import KeptFrames
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.types import Recording, Samples, SpeechRequest
@@ -68,3 +69,24 @@ def test_built_in_voice_is_read_in_one_run(
     reading = Reading(monkeypatch)
     samples_of(engine, SpeechRequest(TEXT, seed=1))
     assert [kept for kept, _ in reading.begun] == [0]
+
+
+def test_beginning_that_breaks_is_not_kept_for_others(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = LanguageModel.begin
+
+    def breaking(
+        model: LanguageModel, embeddings: Samples, after: KeptFrames | None = None
+    ) -> tuple[int, Samples]:
+        slot, scores = begin(model, embeddings, after)
+        return slot, scores * np.float32(np.nan)
+
+    request = SpeechRequest(TEXT, instructions="Speak as if it broke", seed=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(LanguageModel, "begin", breaking)
+        with pytest.raises(ComputationError):
+            samples_of(engine, request)
+    reading = Reading(monkeypatch)
+    assert samples_of(engine, request).size
+    assert [kept for kept, _ in reading.begun] == [0, reading.begun[0][1]]

@@ -12,11 +12,11 @@ from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.errors import InputError
 from cosykit.seams import VocoderStream
 from cosykit.spec import Mode
-from cosykit.synthesis.flow.chunks import DEFAULT
+from cosykit.synthesis.flow.chunks import DEFAULT, LONG
 from cosykit.synthesis.text.frontend import StandardFrontend
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
-from cosykit.types import Recording, SpeechRequest
+from cosykit.types import Mel, Recording, Samples, SpeechRequest
 
 TEXT = "你好。"
 TRANSCRIPT = "今天天气很好。"
@@ -24,21 +24,33 @@ WHISPER = WhisperTokenizer()
 
 
 class NoVocoder:
-    """Is asked for nothing here."""
+    """Is asked for no samples here."""
 
     sample_rate = 22_050
 
     def begin(self, seed: object) -> VocoderStream:
+        return self
+
+    def process(self, mel: Mel, *, last: bool) -> Samples:
         raise AssertionError
 
     def close(self) -> None:
         pass
 
 
-def preparing(settings: Settings, *modes: Mode, forced: int | None = None) -> Preparing:
-    """Prepare for a model that has only some of the modes."""
+def preparing(
+    settings: Settings,
+    *modes: Mode,
+    forced: int | None = None,
+    positions: int | None = None,
+) -> Preparing:
+    """Prepare for a model that has only some of the modes, or of the positions."""
     installed = find_installed(settings.model, settings)
-    facts = replace(installed.facts, modes=modes or installed.facts.modes)
+    facts = replace(
+        installed.facts,
+        modes=modes or installed.facts.modes,
+        positions=positions or installed.facts.positions,
+    )
     pieces = TextPieces(StandardFrontend())
     return Preparing(
         settings.model,
@@ -113,6 +125,38 @@ def test_speech_may_be_as_long_as_upstream_allows(prepared: Preparing) -> None:
     line = prepared.speech(SpeechRequest(TEXT)).lines[0]
     size = line.piece.tokens.size
     assert (line.limits.fewest, line.limits.most) == (2 * size, 20 * size)
+
+
+def test_speech_may_be_no_longer_than_a_slot(settings: Settings) -> None:
+    size = preparing(settings).speech(SpeechRequest(TEXT)).lines[0].piece.tokens.size
+    # Two marks and the speaker stand before the text.
+    tight = preparing(settings, positions=3 + size + 15 * size)
+    limits = tight.speech(SpeechRequest(TEXT)).lines[0].limits
+    assert (limits.fewest, limits.most) == (2 * size, 15 * size)
+
+
+def test_recorded_speech_of_any_length_has_chunks(prepared: Preparing) -> None:
+    speech = prepared.speech(SpeechRequest("", source=recording(), whole=True))
+    assert speech.manner.hops.current == LONG.hops[0]
+    (utterance,) = speech.utterances
+    assert utterance.ended
+    assert len(utterance.tokens) > 50
+
+
+def test_every_place_of_a_request_has_numbers_of_its_own(prepared: Preparing) -> None:
+    speech = prepared.speech(SpeechRequest(TEXT, seed=1))
+    line, mu = speech.lines[0], np.zeros((1, 80, 4), np.float32)
+    first, again, next_one, anew = (
+        speech.manner.utterance(line.piece, place, line.limits, NoVocoder())
+        for place in (0, 0, 1, 0)
+    )
+    anew.begin_anew()
+    draws = [each.choice().draws for each in (first, again, next_one, anew)]
+    assert draws[0] == draws[1]
+    assert len({number for pair in draws for number in pair}) == 6
+    noises = [each.flow.begin(mu).noise for each in (first, again, next_one)]
+    np.testing.assert_array_equal(noises[0], noises[1])
+    assert not np.isclose(noises[0], noises[2]).any()
 
 
 def test_prompt_that_leaves_no_room_is_refused(settings: Settings) -> None:

@@ -45,6 +45,15 @@ def test_transcript_is_normalised_as_texts_are(voices: Voices) -> None:
     assert voices.measured(recording(" ")).voice.transcript == ""
     in_english = voices.measured(recording("25"), "en").voice.transcript
     assert in_english.lower() == "twenty-five."
+    assert voices.measured(recording("25"), "zh").voice.transcript == "二十五。"
+
+
+def test_same_samples_at_another_rate_are_another_recording(voices: Voices) -> None:
+    samples = speech(3)
+    slow, fast = (
+        voices.measured(Recording(samples, rate)).voice for rate in (12_000, 16_000)
+    )
+    assert slow.tokens.size > fast.tokens.size
 
 
 def test_saved_voice_is_as_it_was_measured(voices: Voices, settings: Settings) -> None:
