@@ -32,6 +32,8 @@ Key = TypeVar("Key")
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _ZIP_MAGIC = b"PK\x03\x04"
+_ENCRYPTED = 1  # among the flags of a zip entry
+_FOREIGN_ORDER = "its byte order is not that of this machine"
 # Training writes these beside the tensors.
 _COUNTERS = ("epoch", "step")
 # Some errors quote all of what they could not read.
@@ -133,7 +135,7 @@ def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]
         prefix = pickles[0].removesuffix("data.pkl")
         order = f"{prefix}byteorder"
         if order in archive.namelist() and _stored(archive, order) != b"little":
-            raise zipfile.BadZipFile("its byte order is not that of this machine")
+            raise zipfile.BadZipFile(_FOREIGN_ORDER)
         state = StateUnpickler(io.BytesIO(_stored(archive, pickles[0]))).load()
         places = {
             info.filename.removeprefix(f"{prefix}data/"): _content_place(mapped, info)
@@ -145,17 +147,17 @@ def _read_zip(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int]]]
 
 def _stored(archive: zipfile.ZipFile, name: str) -> bytes:
     """Read a member, which cannot be larger than the file that it is in."""
-    _refuse_compressed(archive.getinfo(name))
+    _refuse_coded(archive.getinfo(name))
     return archive.read(name)
 
 
-def _refuse_compressed(info: zipfile.ZipInfo) -> None:
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise zipfile.BadZipFile(f"{quoted(info.filename)} is compressed")
+def _refuse_coded(info: zipfile.ZipInfo) -> None:
+    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile(f"{quoted(info.filename)} is compressed or encrypted")
 
 
 def _content_place(mapped: mmap.mmap, info: zipfile.ZipInfo) -> tuple[int, int]:
-    _refuse_compressed(info)
+    _refuse_coded(info)
     # The local header's name and extra field may differ from the directory's in length.
     name_bytes, extra_bytes = struct.unpack_from("<HH", mapped, info.header_offset + 26)
     return info.header_offset + 30 + name_bytes + extra_bytes, info.file_size
@@ -200,7 +202,9 @@ def _read_legacy(mapped: mmap.mmap) -> tuple[object, Mapping[str, tuple[int, int
     if StateUnpickler(stream).load() != _LEGACY_MAGIC:
         raise pickle.UnpicklingError("neither a zip archive nor the older format")
     StateUnpickler(stream).load()  # protocol version
-    StateUnpickler(stream).load()  # sizes of the writing machine's integers
+    machine = StateUnpickler(stream).load()
+    if isinstance(machine, dict) and machine.get("little_endian") is False:
+        raise pickle.UnpicklingError(_FOREIGN_ORDER)
     unpickler = StateUnpickler(stream)
     state = unpickler.load()
     keys = StateUnpickler(stream).load()

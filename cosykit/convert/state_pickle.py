@@ -9,7 +9,7 @@ Source: torch/serialization.py, torch/_utils.py
 import pickle
 import pickletools
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import BinaryIO
@@ -22,7 +22,9 @@ from cosykit.errors import quoted
 # The state dict of the full model remembers some ten thousand objects. Memory for them
 # is taken at once, up to the highest number that the pickle gives one.
 _MOST_REMEMBERED = 1_000_000
-_REMEMBERING = ("PUT", "BINPUT", "LONG_BINPUT")
+_REMEMBERING = ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE")
+_RECALLING = ("GET", "BINGET", "LONG_BINGET")
+_TEXTS = (pickletools.pyunicode, pickletools.pybytes_or_str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ class UnsafePickleError(Exception):
     """The pickle names something that is not on the list."""
 
 
+def _empty_dictionary() -> "OrderedDict[str, object]":
+    """Stand in for `OrderedDict`, whose content a pickle adds afterwards."""
+    return OrderedDict()
+
+
 def _rebuild_tensor(
     storage: Storage,
     offset: int,
@@ -99,7 +106,7 @@ def _rebuild_parameter(
 
 _ALLOWED: Mapping[tuple[str, str], Callable[..., object]] = MappingProxyType(
     {
-        ("collections", "OrderedDict"): OrderedDict,
+        ("collections", "OrderedDict"): _empty_dictionary,
         ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
         ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
     }
@@ -119,19 +126,15 @@ class StateUnpickler(pickle.Unpickler):
         self.storages: dict[str, Storage] = {}
 
     def load(self) -> object:
-        """Unpickle what comes next, unless it wants more memory than it can need."""
+        """Unpickle what comes next, unless it wants more than a state dict can need."""
         start = self._stream.tell()
+        walk = _Walk()
         with catch_warnings(action="ignore"):  # of odd texts in broken files
-            self._check_memory()
+            for opcode, argument, _ in pickletools.genops(self._stream):
+                walk.take(opcode, argument)
         self._stream.seek(start)
         found: object = super().load()
         return found
-
-    def _check_memory(self) -> None:
-        for opcode, argument, _ in pickletools.genops(self._stream):
-            number = argument if opcode.name in _REMEMBERING else None
-            if isinstance(number, int) and number > _MOST_REMEMBERED:
-                raise pickle.UnpicklingError("it remembers more than a state dict does")
 
     def find_class(self, module: str, name: str) -> object:
         """Look a name up on the list."""
@@ -153,3 +156,54 @@ class StateUnpickler(pickle.Unpickler):
         storage = Storage(kind, key, elements)
         self.storages[storage.key] = storage
         return storage
+
+
+class _Walk:
+    """Follows the instructions of a pickle without heeding them.
+
+    It knows which things on the stack are texts, and lets nothing else be a key: the
+    hash of a tuple of twice the same tuple, and so on, takes for ever.
+    """
+
+    def __init__(self) -> None:
+        self._stack: list[pickletools.StackObject] = []
+        self._remembered: dict[int, pickletools.StackObject] = {}
+
+    def take(self, opcode: pickletools.OpcodeInfo, argument: object) -> None:
+        """Take the next instruction.
+
+        Raises:
+            UnpicklingError: It asks for too much memory, or for odd keys.
+            IndexError, KeyError: It takes what is not there.
+        """
+        number = argument if isinstance(argument, int) else len(self._remembered)
+        if opcode.name in _REMEMBERING:
+            if number > _MOST_REMEMBERED:
+                raise pickle.UnpicklingError("it remembers more than a state dict does")
+            self._remembered[number] = self._stack[-1]
+        elif opcode.name in _RECALLING:
+            self._stack.append(self._remembered[number])
+        else:
+            if any(key not in _TEXTS for key in self._keys(opcode.name)):
+                raise pickle.UnpicklingError("a key of it is no text")
+            for kind in reversed(opcode.stack_before):
+                self._drop(kind)
+            self._stack += opcode.stack_after
+
+    def _keys(self, name: str) -> Sequence[pickletools.StackObject]:
+        """List what an instruction is going to hash."""
+        if name == "SETITEM":
+            return self._stack[-2:-1]
+        if name not in ("SETITEMS", "DICT", "ADDITEMS", "FROZENSET"):
+            return ()
+        start = len(self._stack)
+        while self._stack[start - 1] is not pickletools.markobject:
+            start -= 1
+        return self._stack[start :: 2 if name in ("SETITEMS", "DICT") else 1]
+
+    def _drop(self, kind: pickletools.StackObject) -> None:
+        if kind is not pickletools.stackslice:
+            self._stack.pop()
+            return
+        while self._stack[-1] is not pickletools.markobject:
+            self._stack.pop()

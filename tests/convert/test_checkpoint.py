@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cosykit.convert.checkpoint import read_checkpoint
+from cosykit.convert.checkpoint import read_checkpoint, read_tables
 from cosykit.errors import ModelLoadError
 from tests.convert.recorded import CHECKPOINTS, FOLDER
 
@@ -116,8 +116,53 @@ def test_compressed_pickle_is_refused(tmp_path: Path) -> None:
     pickled = b"\x80\x02" + b"N0" * 10_000_000 + b"}."
     path = archive(tmp_path / "llm.pt", pickled, zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 100_000
-    with pytest.raises(ModelLoadError, match="is compressed"):
+    with pytest.raises(ModelLoadError, match="is compressed or encrypted"):
         read_checkpoint(path)
+
+
+def test_encrypted_pickle_is_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path / "llm.pt", b"}.")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelLoadError, match="is compressed or encrypted"):
+        read_checkpoint(path)
+
+
+def test_older_format_of_a_machine_with_another_byte_order_is_refused(
+    tmp_path: Path,
+) -> None:
+    content = (CHECKPOINTS / "legacy.pt").read_bytes()
+    place = content.index(b"little_endian")
+    place = content.index(pickle.NEWTRUE, place)
+    path = tmp_path / "legacy.pt"
+    path.write_bytes(content[:place] + pickle.NEWFALSE + content[place + 1 :])
+    with pytest.raises(ModelLoadError, match="byte order"):
+        read_checkpoint(path)
+
+
+PAIR = b"q\0h\0\x86"  # a tuple of twice what is on the stack
+
+
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        b"}(" + b")K\x01u.",
+        b"}(" + b")" + PAIR + b"K\x01u.",
+        b"}(" + b")" + 60 * PAIR + b"K\x01u.",  # 2^60 steps to its hash
+        b"}(" + b")" + 60 * b"2\x86" + b"K\x01u.",
+        b"}(" + b")" + 500_000 * b"\x85" + b"K\x01u.",  # too deep for the stack
+        b"(" + b")" + 60 * PAIR + b"K\x01d.",
+        b"(" + b")" + 60 * PAIR + b"\x910}.",
+        b"\x8f(" + b")" + 60 * PAIR + b"\x900}.",
+        b"ccollections\nOrderedDict\n)" + 60 * PAIR + b"K\x01\x86\x85\x85R.",
+    ],
+)
+def test_what_is_no_text_is_refused_as_a_key_before_it_is_one(
+    tmp_path: Path, pickled: bytes
+) -> None:
+    with pytest.raises(ModelLoadError, match="no whole PyTorch checkpoint"):
+        read_tables(archive(tmp_path / "spk2info.pt", b"\x80\x04" + pickled))
 
 
 @pytest.mark.parametrize("storage", [b"FloatStorage", b"BFloat16Storage"])
