@@ -18,7 +18,7 @@ from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
-from cosykit.errors import ModelLoadError, OutOfMemoryError
+from cosykit.errors import ModelLoadError
 from cosykit.seams import Capabilities, EngineInfo, Progress, Vocoder
 from cosykit.synthesis.flow.model import Flow
 from cosykit.types import AudioChunk, Language, Recording, SpeechRequest, Voice
@@ -286,16 +286,16 @@ class CosyVoiceEngine:
             self._rendering = Rendering(stages.flow, parts, stages.times)
         try:
             spoken = self._rendering.step()
-        except OutOfMemoryError as error:
+        except Exception as error:
             return self._give_up_rendering(self._rendering, error)
         if self._rendering.is_over:
             self._rendering = None
         return self._told(spoken) if spoken else ()
 
     def _give_up_rendering(
-        self, rendering: Rendering, error: OutOfMemoryError
+        self, rendering: Rendering, error: Exception
     ) -> Sequence[Progress]:
-        """End the requests that were being rendered; the others may need less."""
+        """End the requests that were being rendered; no other had a part in it."""
         self._rendering = None
         concerned = self._listeners(rendering)
         for speech in concerned:
