@@ -177,7 +177,11 @@ class Loop:
             job.post(closing())
             self._leave(job)
         await asyncio.to_thread(self._threads.join)
-        self.engine.close()
+        try:
+            self.engine.close()
+        except Exception:
+            # Of a plug-in; whoever closes has more to do.
+            _log.exception("the engine cannot be closed")
 
     def _leave(self, job: Job) -> None:
         """Let go of a request; the threads drop an active one as soon as they can."""

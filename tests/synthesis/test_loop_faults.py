@@ -102,6 +102,18 @@ async def test_closing_does_not_wait_for_a_pause(
     assert not [t for t in threading.enumerate() if t.name == "cosykit-engine"]
 
 
+async def test_engine_that_cannot_be_closed_does_not_keep_a_server_from_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Stuck(CountingEngine):
+        def close(self) -> None:
+            raise ValueError("a plug-in's")
+
+    async with running(Stuck()) as loop:
+        await loop.close()
+    assert "cannot be closed" in caplog.text
+
+
 async def test_bug_in_our_own_books_kills_no_thread_for_good(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
