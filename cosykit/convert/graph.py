@@ -212,11 +212,6 @@ class Graph:
         self._outputs.append(_described(name, dtype, shape))
 
     @property
-    def output_names(self) -> Sequence[str]:
-        """The names of the outputs, in the order of their declaration."""
-        return tuple(output.name for output in self._outputs)
-
-    @property
     def weight_names(self) -> Collection[tuple[str, ...]]:
         """The names of the weights in use, in groups that are computed together."""
         used = {name for node in self._needed_nodes() for name in node.input}

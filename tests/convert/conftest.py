@@ -37,11 +37,11 @@ def opened(session_of: Callable[[Graph], Session]) -> Callable[[Graph], Run]:
     """Save a graph, load it, and give back what runs it."""
 
     def open_graph(graph: Graph) -> Run:
-        session, names = session_of(graph), graph.output_names
+        session = session_of(graph)
 
         def run(feeds: Feeds) -> dict[str, NDArray[np.float32]]:
-            found = session.run(feeds, names)
-            return dict(zip(names, found, strict=True))  # type: ignore[arg-type]
+            found = session.run(feeds)
+            return dict(zip(session.outputs, found, strict=True))  # type: ignore[arg-type]
 
         return run
 

@@ -112,7 +112,7 @@ def test_prefill_in_pieces_is_prefill_at_once(sequences: Sequences) -> None:
     for piece in rest:
         found = decoder.extend(slot, piece)
     assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
-    assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
+    assert decoder.kept(slot).count == recorded["lm_input"].shape[1]
 
 
 def test_sequence_begun_with_kept_frames_is_one_read_whole(
@@ -126,7 +126,7 @@ def test_sequence_begun_with_kept_frames_is_one_read_whole(
     decoder.extend(slot, embedded(embed, np.array([1, 2, 3])))
     slot, found = decoder.begin(rest, after=kept)
     assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
-    assert decoder.room(slot) == CAPACITY - recorded["lm_input"].shape[1]
+    assert decoder.kept(slot).count == recorded["lm_input"].shape[1]
 
 
 def starts() -> Sequence[Array]:

@@ -192,14 +192,14 @@ def open_cache(settings: CacheSettings, metrics: Metrics) -> SpeechCache:
     # The client takes half a second and 40 MB to import.
     from cosykit.server.cache.redis_store import RedisStore
 
+    largest_bytes = min(under_way, _LARGEST_VALUE_BYTES)
     redis = RedisStore(
         settings.redis_url.get_secret_value(),
         timeout_s=settings.redis_timeout_ms / 1000,
         keep_s=settings.keep_s,
-        limit_bytes=min(under_way, _LARGEST_VALUE_BYTES),
+        limit_bytes=largest_bytes,
         failures=metrics.cache_failures,
     )
-    largest_bytes = min(under_way, _LARGEST_VALUE_BYTES)
     return SpeechCache(redis, size_bytes, largest_bytes, metrics)
 
 

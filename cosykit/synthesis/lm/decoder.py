@@ -120,10 +120,6 @@ class LanguageModel:
         """How many sequences there are; they have the slots 0 to this less one."""
         return self._occupied
 
-    def room(self, slot: int) -> int:
-        """Count the frames that still fit into a sequence."""
-        return self._capacity - int(self._lengths[slot])
-
     def begin(
         self, embeddings: Array, after: KeptFrames | None = None
     ) -> tuple[int, Array]:
