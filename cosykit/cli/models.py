@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from cosykit.cli.context import Json, ModelsDir, load_configuration
 from cosykit.cli.output import note, print_json, print_table
 from cosykit.errors import InputError
-
-if TYPE_CHECKING:
-    from cosykit.hub.bundle import Bundle
 
 State = Literal["installed", "broken", "partial", "available"]
 
@@ -115,7 +112,7 @@ def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
         kept = {f"source/{path}": why for path, why in staging.problems().items()}
         problems = {**bundle.problems(), **kept}
     else:
-        problems = _wrong_sizes(bundle)
+        problems = dict(bundle.problems(by_size=True))  # a list has to be quick
     return ModelRow(
         *facts,
         "broken" if problems else "installed",
@@ -123,18 +120,6 @@ def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
         bundle.size_bytes,
         problems,
     )
-
-
-def _wrong_sizes(bundle: "Bundle") -> dict[str, str]:
-    """Compare sizes only: a list has to be quick, `--verify` compares the hashes."""
-    found = {}
-    for path, digest in bundle.manifest.files.items():
-        file = bundle.folder / path
-        if not file.is_file():
-            found[path] = "missing"
-        elif file.stat().st_size != digest.size_bytes:
-            found[path] = f"not {digest.size_bytes} bytes long"
-    return found
 
 
 def _refuse_broken(rows: Sequence[ModelRow]) -> None:

@@ -58,6 +58,8 @@ def settle(folder: Path) -> None:
         for temporary in folder.rglob(".*.tmp"):
             temporary.unlink()
     except OSError as error:
+        if isinstance(error, ResourceError):
+            raise
         raise translate_os_error(error, folder) from error
 
 
@@ -66,9 +68,16 @@ def _move_all(building: Path, folder: Path) -> None:
     paths.remove(building / MANIFEST)
     targets = {path: folder / path.relative_to(building) for path in paths}
     for path, target in targets.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(target)
+        _move(path, target)
     for parent in {target.parent for target in targets.values()}:
         sync(parent)
-    (building / MANIFEST).replace(folder / MANIFEST)
+    _move(building / MANIFEST, folder / MANIFEST)
     sync(folder)
+
+
+def _move(path: Path, target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
+    except OSError as error:  # told with the place that something may be in the way of
+        raise translate_os_error(error, target) from error

@@ -142,17 +142,20 @@ class Bundle:
             return True
         return (file.partition(".")[0], folder) in level.graphs.items()
 
-    def problems(self, level: Level | None = None) -> Mapping[str, str]:
+    def problems(
+        self, level: Level | None = None, *, by_size: bool = False
+    ) -> Mapping[str, str]:
         """Rehash every file; map the path of each bad one to what is wrong.
 
         Args:
             level: Leaves the graphs out that only other levels have.
+            by_size: Looks at the sizes only, which is quick.
         """
         found = {}
         for path, expected in self.manifest.files.items():
             if level and not self.is_for(path, level):
                 continue
-            problem = problem_with(self.folder / path, expected)
+            problem = problem_with(self.folder / path, expected, by_size=by_size)
             if problem:
                 found[path] = problem
         return found
@@ -186,7 +189,10 @@ def read_bundle(models_dir: Path, model: str) -> Bundle | None:
     try:
         return Bundle(folder, Manifest.model_validate_json(text))
     except ValidationError as error:
-        raise _broken_manifest(folder, model, "it is not a manifest") from error
+        faults = {fault["loc"] for fault in error.errors()}
+        is_other = ("schema_version",) in faults
+        reason = "of another CosyKit" if is_other else "no manifest"
+        raise _broken_manifest(folder, model, f"it is {reason}") from error
 
 
 def _broken_manifest(folder: Path, model: str, reason: str) -> ModelLoadError:
@@ -203,13 +209,16 @@ def spec_of(models_dir: Path, model: str) -> ModelSpec:
 
     Raises:
         NotFoundError: Neither the catalogue nor the models folder has it.
-        ModelLoadError: It is of the user's own and its manifest cannot be read.
+        ModelLoadError: It is of the user's own and its manifest cannot be read, or is
+            of another model.
     """
     # A name may come from a stranger, so only names that were seen become paths.
     is_own = model in own_models(models_dir)
     bundle = read_bundle(models_dir, model) if is_own else None
     if bundle is None:
         return find_entry(model).spec
+    if bundle.manifest.base not in CATALOG:
+        raise _foreign(bundle)
     base = find_entry(bundle.manifest.base).spec
     facts = bundle.manifest.facts
     return replace(
@@ -218,6 +227,21 @@ def spec_of(models_dir: Path, model: str) -> ModelSpec:
         title=f"Your own, of the kind of {base.id}",
         sample_rate=facts.sample_rate if facts else base.sample_rate,
         modes=facts.modes if facts else base.modes,
+    )
+
+
+def _foreign(bundle: Bundle) -> ModelLoadError:
+    folder, manifest = bundle.folder, bundle.manifest
+    if manifest.base:
+        return ModelLoadError(
+            f"{folder.name} is made from {manifest.base}, which this version of "
+            "CosyKit does not know",
+            hint="Upgrade CosyKit",
+        )
+    return ModelLoadError(
+        f"{folder} holds {manifest.model}, which goes by no other name",
+        hint=f"Rename it to {manifest.model}, move it elsewhere, or run: cosykit "
+        f"models --remove {folder.name}",
     )
 
 

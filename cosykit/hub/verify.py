@@ -30,13 +30,22 @@ def digest_of(path: Path) -> FileDigest:
     return FileDigest(size_bytes, digest.hexdigest())
 
 
-def problem_with(path: Path, expected: FileDigest) -> str | None:
-    """Say how a file differs from what is expected, or None when it does not."""
-    if not path.is_file():
-        return "missing"
-    size_bytes = path.stat().st_size
-    if size_bytes != expected.size_bytes:
-        return f"{size_bytes} bytes instead of {expected.size_bytes}"
-    if digest_of(path) != expected:
-        return "its SHA-256 is not the recorded one"
+def problem_with(
+    path: Path, expected: FileDigest, *, by_size: bool = False
+) -> str | None:
+    """Say how a file differs from what is expected, or None when it does not.
+
+    Args:
+        by_size: Looks no further than at its size, and so reads nothing.
+    """
+    try:
+        if not path.is_file():
+            return "missing"
+        size_bytes = path.stat().st_size
+        if size_bytes != expected.size_bytes:
+            return f"{size_bytes} bytes instead of {expected.size_bytes}"
+        if not by_size and digest_of(path) != expected:
+            return "its SHA-256 is not the recorded one"
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
     return None

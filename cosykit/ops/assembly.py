@@ -63,10 +63,14 @@ class Assembly:
 
     def _readable_bundle(self) -> Bundle | None:
         try:
-            return read_bundle(self._models_dir, self._model)
+            bundle = read_bundle(self._models_dir, self._model)
         except ModelLoadError as error:
             self._news.say(error.message)
             return None
+        if bundle and not (bundle.manifest.levels and bundle.manifest.facts):
+            self._news.say(f"{bundle.folder / MANIFEST} is that of no CosyVoice model")
+            return None
+        return bundle
 
     def _amend(self, old: Bundle) -> InstallResult:
         manifest = old.manifest

@@ -6,6 +6,7 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -390,6 +391,18 @@ def test_verify_finds_a_changed_graph(run: Run, folder: Path, hub: HubServer) ->
     assert states(outcome)[MODEL] == "broken"
     assert f"{MODEL}: int8/lm.onnx.data: its SHA-256" in outcome.err
     assert f"cosykit install {MODEL} --repair" in outcome.err
+
+
+def test_copy_of_a_model_spoils_the_list_of_none(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    run("install", MODEL)
+    models = folder / "models"
+    shutil.copytree(models / MODEL, models / f"{MODEL}.bak")
+    listed = states(run("models", "--json"))
+    assert (listed[MODEL], listed[f"{MODEL}.bak"]) == ("installed", "broken")
+    assert run("models", "--remove", f"{MODEL}.bak").code == 0
+    assert is_installed(run("install", MODEL), folder)
 
 
 def flip_a_bit(path: Path) -> None:

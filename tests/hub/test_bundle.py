@@ -1,5 +1,7 @@
 """Bundles are sealed by their manifest and know when they are broken."""
 
+import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -14,11 +16,12 @@ from cosykit.hub.bundle import (
     own_models,
     read_bundle,
     remove_bundle,
+    seal,
     spec_of,
     write_manifest,
 )
 from cosykit.hub.lock import install_lock
-from cosykit.hub.verify import digest_of
+from cosykit.hub.verify import FileDigest, digest_of
 from cosykit.spec import COSYVOICE_300M_SFT, LITE, Level, ModelFacts
 
 
@@ -69,6 +72,30 @@ def test_changed_graph_is_found(
         graph.write_bytes(content)
     with pytest.raises(ModelLoadError, match=f"{problem}.*cosykit install toy"):
         bundle.check()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_graph_that_cannot_be_read_is_broken(bundle: Bundle, tmp_path: Path) -> None:
+    """Not even root may read another's memory from its start."""
+    graph = bundle.graph("int8", "toy.onnx")
+    graph.unlink()
+    graph.symlink_to("/proc/self/mem")
+    none = FileDigest(0, "0" * 64)
+    graphs = {"graphs": {"int8/toy.onnx": none}}
+    bundle = write_manifest(tmp_path, bundle.manifest.model_copy(update=graphs))
+    with pytest.raises(ModelLoadError, match="cannot be read: Input/output error"):
+        bundle.check()
+    assert not bundle.problems(by_size=True)
+
+
+def test_manifest_of_a_later_version_is_said_to_be_one(
+    bundle: Bundle, tmp_path: Path
+) -> None:
+    path = bundle.folder / "manifest.json"
+    later = {**json.loads(path.read_text()), "schema_version": 2, "news": 1}
+    path.write_text(json.dumps(later))
+    with pytest.raises(ModelLoadError, match="is of another CosyKit"):
+        read_bundle(tmp_path, "toy")
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b'{"model": 1}', b"\xff"])
@@ -173,6 +200,20 @@ def test_own_model_is_what_it_was_made_like(own: Bundle, tmp_path: Path) -> None
     assert (spec.id, spec.family) == ("mine", "cosyvoice")
     assert spec.modes == FACTS.modes
     assert spec_of(tmp_path, "lite") == LITE
+
+
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [("", "holds mine, .*Rename it to mine"), ("cosyvoice9", "cosyvoice9.*Upgrade")],
+)
+def test_copy_under_another_name_is_told(
+    own: Bundle, tmp_path: Path, base: str, reason: str
+) -> None:
+    own.folder.rename(tmp_path / "mine.bak")
+    manifest = own.manifest.model_copy(update={"base": base})
+    seal(tmp_path / "mine.bak", manifest)
+    with pytest.raises(ModelLoadError, match=reason):
+        spec_of(tmp_path, "mine.bak")
 
 
 @pytest.mark.parametrize("name", ["nothing", "../mine", "mine/../mine", "."])

@@ -215,6 +215,33 @@ def test_graph_that_is_no_longer_run_is_dropped(
     assert manifest_of(models) == bundle.manifest
 
 
+@pytest.mark.parametrize("changes", [{"levels": ()}, {"facts": None}])
+def test_manifest_that_is_of_no_such_model_is_made_anew(
+    release: Path, models: Path, changes: dict[str, object]
+) -> None:
+    bundle = made(release, models).bundle
+    write_manifest(models, bundle.manifest.model_copy(update=changes))
+    assert install("mine", models, origin=Origin(release), wish=INT8)
+    again = manifest_of(models)
+    assert again == bundle.manifest
+    assert not Bundle(models / "mine", again).problems()
+
+
+def test_what_is_in_the_way_of_a_bundle_is_named_and_once_gone_it_is_whole(
+    release: Path, models: Path
+) -> None:
+    bundle = made(release, models).bundle
+    graph = bundle.graph("int8", "lm.onnx")
+    graph.unlink()
+    graph.mkdir()
+    for _ in range(2):
+        with pytest.raises(ResourceError, match=r"int8/lm\.onnx cannot be written"):
+            install("mine", models)
+    graph.rmdir()
+    install("mine", models)
+    assert not Bundle(models / "mine", manifest_of(models)).problems()
+
+
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt", "spk2info.pt"])
 def test_cut_file_is_refused_and_nothing_changed(
     copy: Path, models: Path, name: str
