@@ -54,6 +54,8 @@ def test_references_are_followed_through_references(tmp_path: Path) -> None:
         ("size: !ref <a> * 2", "no plain reference"),
         ("size: !ref <b>", "b is missing"),
         ("other: 1", "size is missing"),
+        ("size: 1\nsize: 2", "size is there more than once"),
+        ("size: &size [*size]", "size is no whole number"),
         ("size: [1]", "size is no whole number"),
         ("size: 1.5", "size is no whole number"),
         ("size: 0", "size is no whole number from 1"),
@@ -71,6 +73,29 @@ def test_missing_or_odd_fact_is_named(tmp_path: Path, text: str, reason: str) ->
 def test_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ModelLoadError):
         facts_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a: {'*' * 90_000}",
+        f'size: !ref "{"x" * 90_000}"',
+        'size: !ref "\\e[2J"',
+        "size: 1\0",
+    ],
+)
+def test_what_is_told_of_a_file_is_short_and_printable(
+    tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(ModelLoadError) as caught:
+        facts_of(tmp_path, text).integer("size")
+    assert len(caught.value.message) < 400
+    assert caught.value.message.isprintable()
+
+
+def test_file_of_no_end_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match="more than 100000 bytes"):
+        facts_of(tmp_path, f"a: [{'1,' * 50_000}]")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-1", "1e30", "x"])
