@@ -52,3 +52,36 @@ def test_what_no_output_needs_is_not_written(tmp_path: Path) -> None:
     written = onnx.load(tmp_path / "graph.onnx").graph
     assert [node.op_type for node in written.node] == ["Mul"]
     assert len(written.initializer) == 1
+
+
+def test_constants_of_equal_bytes_are_one_only_if_they_are_alike(
+    opened: Callable[[Graph], Run],
+) -> None:
+    graph = Graph("constants")
+    x = graph.input("x", np.float32, (2, 3))
+    numbers = (np.zeros(3, np.float32), np.zeros((3, 1), np.float32))
+    names = [graph.constant(each).name for each in (*numbers, np.zeros(3, np.int32))]
+    assert len(set(names)) == 3
+    assert graph.constant(np.zeros(3, np.float32)).name == names[0]
+    wide = x.unsqueeze(1) + graph.constant(numbers[0]) + graph.constant(numbers[1])
+    graph.output("y", wide, np.float32, (2, 3, 3))
+    assert opened(graph)({"x": np.ones((2, 3), np.float32)})["y"].shape == (2, 3, 3)
+
+
+def test_weights_begin_on_a_page_and_small_ones_stay_in_the_graph(
+    tmp_path: Path,
+) -> None:
+    graph = Graph("weights")
+    x = graph.input("x", np.float32, (300,))
+    for number, size in enumerate((300, 300, 1)):
+        x = x + graph.weight(f"w{number}", np.full(size, number, np.float32))
+    graph.output("y", x, np.float32, (300,))
+    graph.save(tmp_path / "weights.onnx")
+    model = onnx.load(tmp_path / "weights.onnx", load_external_data=False)
+    offsets = {
+        each.name: int(place.value)
+        for each in model.graph.initializer
+        for place in each.external_data
+        if place.key == "offset"
+    }
+    assert offsets == {"w0": 0, "w1": 4096}

@@ -141,6 +141,17 @@ async def test_model_in_use_never_makes_room(models: Models) -> None:
         assert "b" in names(them)
 
 
+async def test_idle_model_does_not_leave_in_vain(models: Models) -> None:
+    async with opened() as them:
+        await use(them, "a")
+        async with them.hold("b", PATIENCE_S):
+            # Both take 200, so without the idle one there are 700.
+            assert not await them._make_room("c", 750_000_000)
+            assert names(them) == ["a", "b"]
+            assert await them._make_room("c", 650_000_000)
+            assert names(them) == ["b"]
+
+
 async def test_request_that_finds_no_room_in_time_is_told_to_come_again(
     models: Models,
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cosykit.server.cache import cache as cache_module
 from cosykit.server.cache.cache import Entry, SpeechCache
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.cache.finished import FinishedSpeech
@@ -109,6 +110,16 @@ async def test_newer_speech_is_found_though_some_listen_to_the_older(
     assert older.found
     assert newer.found
     assert (len(older.found.audio), len(newer.found.audio)) == (1000, 2000)
+
+
+async def test_speech_of_another_version_is_not_found(
+    cache: SpeechCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await spoken(cache, "known", 10)
+    async with AsyncExitStack() as listeners:
+        assert (await entry(listeners, cache, "known")).found
+        monkeypatch.setattr(cache_module, "__version__", "another")
+        assert not (await entry(listeners, cache, "known")).found
 
 
 async def test_speech_that_is_not_whole_is_not_kept(cache: SpeechCache) -> None:
