@@ -193,6 +193,22 @@ def test_recordings_count_by_what_is_heard_and_said(cosyvoice: Repeatable) -> No
     assert cosyvoice.identity(again) == identities[0]
 
 
+def test_language_counts_where_the_recording_does_not_say_it(
+    cosyvoice: Repeatable,
+) -> None:
+    alone, with_words = (
+        [
+            cosyvoice.identity(
+                SpeechRequest("明天。", prompt=prompt, language=language)
+            )
+            for language in ("zh", "yue")
+        ]
+        for prompt in (recording(), recording("今天天气很好。"))
+    )
+    assert alone[0] != alone[1]
+    assert with_words[0] == with_words[1]
+
+
 def test_voice_added_anew_under_its_name_is_another(
     cosyvoice_models: Path, tmp_path: Path
 ) -> None:

@@ -168,6 +168,16 @@ def test_offline_forbids_what_is_not_there(fetch_toy: Fetcher, hub: HubServer) -
     assert not hub.requests
 
 
+@pytest.mark.parametrize("value", ["1", "true", "ON"])
+def test_variable_of_hugging_face_forbids_the_network_too(
+    fetch_toy: Fetcher, hub: HubServer, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", value)
+    with pytest.raises(HubError, match=r"hub\.offline"):
+        fetch_toy()
+    assert not hub.requests
+
+
 def test_offline_takes_what_is_there(fetch_toy: Fetcher, hub: HubServer) -> None:
     first = fetch_toy()
     hub.requests.clear()

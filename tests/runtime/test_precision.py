@@ -24,6 +24,15 @@ def test_processor_gets_int8_and_is_told_why() -> None:
     assert "avx512_vnni" in choice.reason
 
 
+def test_processor_that_multiplies_bytes_slowly_is_told_another_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "int8_saturates", lambda: True)
+    choice = choose_level("auto", "auto", "cpu")
+    assert choice.level == Level("int8", "fp32")
+    assert "fast" not in choice.reason
+
+
 def test_little_memory_gets_int4(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "usable_memory_bytes", lambda: GIGABYTE)
     choice = choose_level("auto", "auto", "cpu")

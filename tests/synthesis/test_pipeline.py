@@ -7,7 +7,7 @@ import pytest
 
 from cosykit.errors import ComputationError, InputError
 from cosykit.seams import Capabilities, EngineInfo
-from cosykit.synthesis.pipeline import speak
+from cosykit.synthesis.pipeline import modes_of, speak
 from cosykit.types import AudioChunk, Samples, SpeechRequest, Voice
 from tests.audio.signals import RATE, frequency_of
 
@@ -84,6 +84,12 @@ def test_what_is_no_number_is_never_heard(sample: float) -> None:
 def test_impossible_pitch_is_refused(speed: float, pitch: float) -> None:
     with pytest.raises(InputError, match="out of range"):
         SpeechRequest("hum", speed=speed, pitch=pitch)
+
+
+def test_blank_instructions_are_none() -> None:
+    assert modes_of(SpeechRequest("hum", instructions=" \n")) == []
+    assert modes_of(SpeechRequest("hum", instructions="low")) == ["instruct"]
+    assert list(speak(Hummer(), SpeechRequest("hum", instructions=" ")))
 
 
 def test_too_many_pronunciations_are_refused() -> None:

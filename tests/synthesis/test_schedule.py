@@ -99,6 +99,31 @@ def test_request_that_cannot_start_in_time_is_refused_at_once(desk: Desk) -> Non
     assert desk.schedule.waiting == 15
 
 
+@pytest.mark.parametrize(
+    ("number", "each_s", "retry_s"), [(31, 2.0, 12.0), (320, 0.125, 8.75)]
+)
+def test_refusal_tells_when_the_wait_will_be_short_enough(
+    desk: Desk, number: int, each_s: float, retry_s: float
+) -> None:
+    desk.crowd(number)
+    desk.serve(10, each_s)
+    with pytest.raises(BusyError) as caught:
+        desk.come()
+    assert caught.value.retry_after_s == pytest.approx(retry_s)
+
+
+def test_nobody_is_told_to_come_again_within_a_second(
+    listener: asyncio.AbstractEventLoop, clock: Clock
+) -> None:
+    desk = Desk(listener, clock, queue_size=3)
+    desk.crowd(4)
+    desk.serve(3, each_s=0.01)
+    desk.crowd(3)
+    with pytest.raises(BusyError) as caught:
+        desk.come()
+    assert caught.value.retry_after_s == 1.0
+
+
 def test_client_in_a_hurry_is_refused_for_a_wait_that_others_bear(desk: Desk) -> None:
     desk.crowd(12)
     desk.serve(11, each_s=2.0)
