@@ -153,7 +153,7 @@ class Synthesizer:
         """Speak a text piece by piece, as it is made.
 
         Args:
-            text: Chinese, English, Japanese, or a mix of them.
+            text: In the languages of the model, which may be mixed.
             voice: Id, name or alias; None takes the default of the text's language.
             language: Overrides the detected language.
             speed: Tempo, 0.25 to 4.

@@ -33,7 +33,7 @@ class WyomingPort:
         """Listen on a port; 0 takes any free one.
 
         Raises:
-            ConfigError: Keys are configured, which clients of Wyoming cannot show.
+            ConfigError: See `check_access`.
             ResourceError: It cannot be listened on.
         """
         server = service.settings.server
@@ -71,7 +71,8 @@ def check_access(server: ServerSettings) -> None:
     """Refuse to let in from other machines whom keys are asked of.
 
     Raises:
-        ConfigError: Keys are configured, which clients of Wyoming cannot show.
+        ConfigError: Keys are configured, which clients of Wyoming cannot show, and the
+            host is not this machine alone.
     """
     if server.api_keys and not _is_loopback(server.host):
         raise ConfigError(
