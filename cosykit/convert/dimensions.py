@@ -9,8 +9,8 @@ from cosykit.convert.facts import Facts, read_facts
 from cosykit.errors import ModelLoadError
 
 _MOST_LAYERS = 200
-# Samples a second.
-_LEAST_RATE, _GREATEST_RATE = 8000, 192_000
+# What the engines know of the vocoder, and no fine-tuning changes.
+_SAMPLE_RATE, _HARMONICS, _SAMPLES_PER_FRAME = 22_050, 8, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,13 @@ def _vocoder(facts: Facts) -> VocoderDimensions:
 
 def _check_vocoder(facts: Facts, sizes: VocoderDimensions) -> None:
     """Make sure that what is said of the vocoder fits together."""
-    if not _LEAST_RATE <= sizes.sample_rate <= _GREATEST_RATE:
-        raise facts.wrong("sampling_rate", f"not {_LEAST_RATE} to {_GREATEST_RATE}")
+    for name, number, only in (
+        ("sampling_rate", sizes.sample_rate, _SAMPLE_RATE),
+        ("nb_harmonics", sizes.harmonics, _HARMONICS),
+        ("upsample_rates by hop_len", sizes.samples_per_frame, _SAMPLES_PER_FRAME),
+    ):
+        if number != only:
+            raise facts.wrong(name, f"{number}, not {only}")
     levels = len(sizes.rates)
     for name, count, expected in (
         ("upsample_kernel_sizes", len(sizes.kernels), levels),

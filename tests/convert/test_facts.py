@@ -115,6 +115,9 @@ def test_list_of_no_use_is_named(tmp_path: Path, items: list[int]) -> None:
     [
         ("    sampling_rate: !ref <sample_rate>", "    sampling_rate: 3", "sampling"),
         ("    nb_harmonics: 8", "    nb_harmonics: 0", "nb_harmonics is no whole"),
+        ("    nb_harmonics: 8", "    nb_harmonics: 7", "nb_harmonics is 7, not 8"),
+        ("hop_len: 4", "hop_len: 2", "upsample_rates by hop_len is 128, not 256"),
+        ("sample_rate: 22050", "sample_rate: 24000", "is 24000, not 22050"),
         ("        num_blocks: 3", "        num_blocks: 900", "from 1 to 200"),
         ("        num_blocks: 2", "        num_blocks: 0", "from 1 to 200"),
         ("attention_heads: 4", "attention_heads: 5", "no even part of 64 channels"),
