@@ -31,7 +31,7 @@ def test_failure_keeps_the_old_content(tmp_path: Path, failure: BaseException) -
 
 def test_failure_with_a_remedy_of_its_own_keeps_it(tmp_path: Path) -> None:
     with (
-        pytest.raises(ResourceError, match=r"no room\. Make some"),
+        pytest.raises(ResourceError, match=r"^no room\. Make some$"),
         replacing(tmp_path / "file"),
     ):
         raise ResourceError("no room", hint="Make some")
