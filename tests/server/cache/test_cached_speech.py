@@ -182,7 +182,10 @@ def test_metrics_count_hits_and_misses(client: httpx.Client) -> None:
     assert found["cosykit_cache_hits_total"] == 2
     assert found["cosykit_cache_misses_total"] == 2
     assert 2 * 4800 < found["cosykit_cache_bytes"] < 20_000
-    assert "cosykit_audio_seconds_total 0.4" in client.get("/metrics").text
+    page = client.get("/metrics").text
+    assert "cosykit_audio_seconds_total 0.4" in page
+    # What was found took no time to speak.
+    assert "cosykit_real_time_factor_count 2.0" in page
 
 
 @pytest.mark.parametrize(
