@@ -33,10 +33,6 @@ from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.voice.lookup import find_voice
 from cosykit.types import AudioChunk, SpeechRequest, Voice
 
-# The model follows speeds in this range without slurring; see `stretch` for the rest.
-SLOWEST, FASTEST = 0.5, 2.0
-
-
 # The voice and the text are told as they are understood, and nothing is sampled.
 _NOT_HEARD_AS_WRITTEN = (
     *("voice", "language", "text", "pronunciations"),
