@@ -106,7 +106,7 @@ class Sentence(BaseModel):
     """A sentence of a task.
 
     Attributes:
-        words: Empty where nobody knows when they are heard.
+        words: Empty: no engine knows when they are heard.
     """
 
     index: int | None = None

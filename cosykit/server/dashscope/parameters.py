@@ -77,7 +77,8 @@ class Parameters(BaseModel):
         default=False, description="Plain text is spoken; SSML is refused"
     )
     word_timestamp_enabled: bool = Field(
-        default=False, description="Words are listed where an engine knows their times"
+        default=False,
+        description="No engine knows when words are heard; none are listed",
     )
     enable_markdown_filter: bool = Field(
         default=False, description="Markup is never read out"
