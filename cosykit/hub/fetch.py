@@ -56,10 +56,10 @@ def fetch(
     try:
         if is_offline(settings):
             raise _offline(model)
-        search = _Search(gathering, settings, order.revision, say)
+        search = _Search(gathering, settings, order, say)
         return search.run(list(candidates))
     except HubError as failure:
-        present = _on_the_disk(gathering, staging, candidates, order.revision)
+        present = _on_the_disk(gathering, staging, candidates, order)
         if present is None:
             raise
         say(f"{failure.message}; the files are here already")
@@ -78,14 +78,16 @@ def _on_the_disk(
     gathering: Gathering,
     staging: Staging,
     candidates: Sequence[Place],
-    revision: str | None,
+    order: Order,
 ) -> SourceFiles | None:
     """Take what an earlier call has gathered, if that is all that is wanted now."""
     listing = staging.listing()
-    if listing is None or revision not in (listing.asked, listing.revision):
+    if listing is None:
         return None
+    held = (listing.hub, listing.repository)
     for place in candidates:
-        if (place.hub.name, place.repository) == (listing.hub, listing.repository):
+        is_asked = order.revision_at(place) in (listing.asked, listing.revision)
+        if is_asked and (place.hub.name, place.repository) == held:
             return gathering.present(place, listing)
     return None
 
@@ -97,12 +99,12 @@ class _Search:
         self,
         gathering: Gathering,
         settings: HubSettings,
-        revision: str | None,
+        order: Order,
         say: Say,
     ) -> None:
         self._gathering = gathering
         self._settings = settings
-        self._revision = revision
+        self._order = order
         self._say = say
 
     def run(self, left: list[Place]) -> SourceFiles:
@@ -132,7 +134,7 @@ class _Search:
                 while True:
                     try:
                         return place.hub.list_files(
-                            client, place.repository, self._revision
+                            client, place.repository, self._order.revision_at(place)
                         )
                     except TransientError as error:
                         patience.wait(error)

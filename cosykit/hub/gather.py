@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from cosykit.config.schema import HubSettings
@@ -17,6 +17,7 @@ from cosykit.hub.retry import Patience
 from cosykit.hub.sources import (
     SourceFiles,
     refused_by_strict,
+    replaced_since,
     unexpected_files,
     used_all_the_same,
 )
@@ -34,14 +35,19 @@ class Order:
     Attributes:
         repository: Another repository than the catalogue's, such as a private copy.
         revision: Branch, tag or commit; None for the hub's main branch.
+        revision_of: Repository that the revision is of; of others, which call it
+            otherwise, the main branch is taken. None for all.
         only: Names of the files to fetch; None for all that the model needs.
+        expected: What files have to be, as those that a bundle was made of.
         conversion_ratio: Disk space that conversion will need on top, as a multiple of
             the size of the files.
     """
 
     repository: str | None = None
     revision: str | None = None
+    revision_of: str | None = None
     only: Collection[str] | None = None
+    expected: Mapping[str, FileDigest] = field(default_factory=dict)
     conversion_ratio: float = 1.0
 
     def __post_init__(self) -> None:
@@ -63,6 +69,10 @@ class Order:
                 hint="Name a branch, a tag or a commit",
                 param="revision",
             )
+
+    def revision_at(self, place: Place) -> str | None:
+        """Say which revision to take there; None for the main branch."""
+        return self.revision if self.revision_of in (None, place.repository) else None
 
 
 class Gathering:
@@ -93,10 +103,12 @@ class Gathering:
 
         Raises:
             ContentError: A file is not what is listed; the list may be out of date.
-            HubError: The hub does not give a file, or `hub.strict` does not want it.
+            HubError: The hub does not give a file, or has another than is expected, or
+                than `hub.strict` wants.
             ResourceError: No space, no permission, or the disk fails.
         """
         wanted = self._wanted(place, listing)
+        self._compare_with_expected(place, wanted)
         self._compare_with_catalogue(place, wanted)
         digests = self._staging.whole_files(wanted)
         self._prepare(wanted, digests)
@@ -141,6 +153,19 @@ class Gathering:
             )
         paths.sort(key=lambda path: listing.files[path].size_bytes)
         return {path: listing.files[path] for path in paths}
+
+    def _compare_with_expected(
+        self, place: Place, wanted: Mapping[str, DeclaredFile]
+    ) -> None:
+        """Refuse other files than are expected, before they are fetched."""
+        expected = self._order.expected
+        others = [
+            path
+            for path, declared in wanted.items()
+            if path in expected and not declared.may_be(expected[path])
+        ]
+        if others:
+            raise replaced_since(others, str(place), self._staging.model)
 
     def _compare_with_catalogue(
         self, place: Place, wanted: Mapping[str, DeclaredFile]

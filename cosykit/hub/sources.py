@@ -149,6 +149,15 @@ def refused_by_strict(names: Iterable[str], origin: str) -> HubError:
     )
 
 
+def replaced_since(names: Iterable[str], origin: str, model: str) -> HubError:
+    """Make the error for files that are no longer those that a bundle was made of."""
+    return HubError(
+        f"{origin} no longer has the {', '.join(names)} that {model} was made from",
+        hint=f"Run: cosykit models --remove {model} (saved voices go with it: cosykit "
+        f"voices export keeps one), then: cosykit install {model}",
+    )
+
+
 def used_all_the_same(names: Iterable[str], origin: str) -> str:
     """Tell plainly that files have another content than the catalogue knows."""
     return (

@@ -97,7 +97,9 @@ class Release:
             order = Order(
                 None if repository in released else repository,
                 manifest.revision or None,
+                manifest.repository,
                 only=names,
+                expected=manifest.source_files,
                 conversion_ratio=space_ratio,
             )
             files = self._fetch(order, models_dir, news)

@@ -481,10 +481,38 @@ def test_repair_refuses_content_that_the_bundle_was_not_made_from(
     flip_a_bit(bundle_of(folder).graph("int8", "estimator.onnx.data"))
     for files in hub.repositories.values():
         files["flow.pt"] = b"flux" * 500
+    hub.requests.clear()
     outcome = run("install", MODEL, "--repair", "--source", "modelscope")
-    assert outcome.code == 4
+    assert outcome.code == 8
     assert "no longer has the flow.pt" in outcome.err
     assert "voices export" in outcome.err
+    assert not hub.asked("* file *")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("huggingface", "modelscope"), ("modelscope", "huggingface")],
+)
+def test_other_hub_mends_what_came_from_one_that_is_down(
+    run: Run, folder: Path, hub: HubServer, first: str, second: str
+) -> None:
+    """Revisions are commits on the one, and branches of another name on the other."""
+    run("install", MODEL, "--source", first)
+    bundle_of(folder).graph("int8", "lm.onnx").unlink()
+    hub.fail(f"{first} *", answer_status(503))
+    assert is_installed(run("install", MODEL, "--repair", "--source", "auto"), folder)
+    assert hub.asked(f"{second} file llm.pt")
+
+
+def test_hub_that_has_the_file_mends_what_another_has_replaced(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    assert isinstance(SOURCE, HubSource)
+    run("install", MODEL)
+    bundle_of(folder).graph("int8", "lm.onnx").unlink()
+    hub.repositories[SOURCE.modelscope]["llm.pt"] = b"llama" * 500
+    assert is_installed(run("install", MODEL, "--repair", "--source", "auto"), folder)
+    assert not hub.asked("modelscope file *")
 
 
 def test_installed_model_is_not_replaced_by_another_revision(
