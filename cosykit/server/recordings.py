@@ -32,7 +32,8 @@ Seed = Annotated[
     Field(
         ge=SEED_RANGE[0],
         le=SEED_RANGE[1],
-        description=f"The same one gives the same audio {_NOT_OPENAIS}",
+        description="The same one gives the same audio; at int8 and int4 maybe another "
+        f"take while CosyVoice speaks other requests too {_NOT_OPENAIS}",
     ),
 ]
 
