@@ -133,6 +133,14 @@ def test_fragments_do_not_matter(text: str, data: st.DataObject) -> None:
         ("天下大事第一回\n话说天下大势", ["天下大事第一回\n", "话说天下大势"]),
         ("1. 打开系统设置。\n2. 点击确定。", ["1. 打开系统设置。\n", "2. 点击确定。"]),
         (
+            "The first one ends here. The second ends here. The third goes on and\non.",
+            [
+                "The first one ends here.",
+                " The second ends here.",
+                " The third goes on and\non.",
+            ],
+        ),
+        (
             "And on it went, all through the winter of that year and\nthe next. So.",
             [
                 "And on it went, all through the winter of that year and\nthe next.",
