@@ -42,7 +42,9 @@ def write_built_in_voices(
                 f"{speaker_size} numbers",
                 hint="Convert only voices that were made for this model",
             )
-        voice = _voice(name, model, vector)
+        # Halves of characters, which no file could hold, are not printable either.
+        shown = "".join(c if c.isprintable() else "_" for c in name)
+        voice = _voice(shown, model, vector)
         voice = replace(voice, id=_free(voice.id, taken))
         taken.add(voice.id)
         write_voice(voice_path(folder, voice.id), voice)

@@ -1,5 +1,6 @@
 """Built-in voices become files that carry what the official names say."""
 
+import zipfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -70,3 +71,17 @@ def test_voice_that_is_not_finite_is_refused(tmp_path: Path, number: float) -> N
     write_voices(source, {"mine": np.array([1, number, 0], np.float32)})
     with pytest.raises(ModelLoadError, match="'mine' in spk2info"):
         write_built_in_voices(source, tmp_path / "voices", "toy", 3)
+
+
+def test_name_that_cannot_be_shown_is_replaced(tmp_path: Path) -> None:
+    halves = b"h\xed\xa0\x80\x1b[2J"  # half a character, and a command to terminals
+    source = tmp_path / "spk2info.pt"
+    write_voices(source, {"h" * len(halves): np.ones(3, np.float32)})
+    with zipfile.ZipFile(source) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(source, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content.replace(b"h" * len(halves), halves))
+    write_built_in_voices(source, tmp_path / "voices", "toy", 3)
+    (voice,) = map(read_voice, voice_paths(tmp_path / "voices"))
+    assert voice.name == "h__[2J"
