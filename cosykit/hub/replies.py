@@ -61,7 +61,8 @@ def check_status(response: httpx2.Response, wanted: str, access: Access) -> None
     reason = printable(response.headers.get("X-Error-Message", ""))
     text = f"{host} answers {status} for {wanted}" + (f": {reason}" if reason else "")
     if status in (408, 425, 429) or status >= 500 or (expired and status == 403):
-        raise TransientError(text, retry_after_s=_retry_after_s(response))
+        hint = _often_hint(access) if status == 429 else NETWORK_HINT
+        raise TransientError(text, hint=hint, retry_after_s=_retry_after_s(response))
     if status in (401, 403):
         raise HubError(text, hint=_token_hint(access))
     if status in (404, 410):
@@ -75,6 +76,14 @@ def _token_hint(access: Access) -> str:
         # A hub refuses what is public, too, when it is shown a token that has run out.
         return f"Renew the token ({variable}), or do without if the model is public"
     return f"If it is private or gated, set {variable} to a token that may read it"
+
+
+def _often_hint(access: Access) -> str:
+    token = "" if access.headers else f"set {access.token_variable} to a token of yours, "
+    return (
+        f"It is asked too often from here: wait a while, {token}or take another hub "
+        "(hub.source); what has arrived is kept"
+    )
 
 
 def page_instead(host: str, wanted: str) -> HubError:

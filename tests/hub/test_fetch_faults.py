@@ -360,6 +360,14 @@ def test_hub_says_how_long_to_wait(
     assert 50 < pause <= 60
 
 
+def test_too_many_requests_are_told_with_what_helps(
+    fetch_toy: Fetcher, hub: HubServer
+) -> None:
+    hub.fail("* storage llm.pt", answer_status(429))
+    with pytest.raises(HubError, match=r"429 .*wait a while, set HF_TOKEN"):
+        fetch_toy()
+
+
 def test_too_long_a_wait_is_left_to_the_user(
     fetch_toy: Fetcher, hub: HubServer, pauses: list[float]
 ) -> None:
