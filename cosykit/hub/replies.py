@@ -79,7 +79,7 @@ def _token_hint(access: Access) -> str:
 
 
 def _often_hint(access: Access) -> str:
-    token = "" if access.headers else f"set {access.token_variable} to a token of yours, "
+    token = "" if access.headers else f"set {access.token_variable} to your token, "
     return (
         f"It is asked too often from here: wait a while, {token}or take another hub "
         "(hub.source); what has arrived is kept"
