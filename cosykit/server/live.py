@@ -28,7 +28,7 @@ from cosykit.server.service import AUTO, SpeechService
 from cosykit.server.speech import Output, measure, open_encoder
 from cosykit.server.stretch import Said, Stretch
 from cosykit.synthesis.loop import Loop
-from cosykit.synthesis.pipeline import by_itself, check_abilities
+from cosykit.synthesis.pipeline import by_itself, check_abilities, modes_of
 from cosykit.synthesis.text.incremental import IncomingText
 from cosykit.synthesis.text.language import main_language
 from cosykit.synthesis.text.marks import has_words
@@ -133,7 +133,8 @@ class LiveSpeech:
         Raises:
             CosykitError: Nobody can speak in this manner, or not now.
         """
-        async with self._service.hold(self.model) as serving:
+        modes, voice = modes_of(self._manner), self._manner.voice
+        async with self._service.hold(self.model, modes, voice) as serving:
             engine = serving.loop.engine
             check_abilities(engine, self._manner)
             if self._manner.voice and not self._manner.prompt:

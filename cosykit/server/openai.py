@@ -8,6 +8,7 @@ import json
 from binascii import b2a_base64
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from types import MappingProxyType
 
 from starlette.requests import Request
@@ -28,6 +29,7 @@ from cosykit.server.recordings import naming
 from cosykit.server.service import OPENAI_MODELS, SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
+from cosykit.synthesis.pipeline import modes_of
 from cosykit.types import SpeechRequest
 
 _FIELDS: Mapping[str, str] = MappingProxyType(
@@ -57,24 +59,26 @@ async def _start(
 ) -> tuple[EncodedSpeech, Mapping[str, str]]:
     """Start the speech; give the headers of its answer too."""
     out = Output.chosen(body.response_format, body.sample_rate, service.settings.audio)
-    async with service.hold(body.model) as serving:
+    speech_request = SpeechRequest(
+        body.input,
+        voice=body.voice_name,
+        language=body.language,
+        speed=body.speed,
+        pitch=body.pitch,
+        volume=body.volume,
+        prompt=await body.prompt(body.prompt_text),
+        seed=body.seed,
+        sampling=body.sampling,
+        client=client.name,
+        priority=client.priority,
+    )
+    modes, voice = modes_of(speech_request), speech_request.voice
+    async with service.hold(body.model, modes, voice) as serving:
         # Of all that an engine may be unable to do, this alone is not refused: clients
         # made for OpenAI send the instructions of their settings with every text.
         follows = serving.loop.engine.capabilities.instructions
-        speech_request = SpeechRequest(
-            body.input,
-            voice=body.voice_name,
-            language=body.language,
-            speed=body.speed,
-            pitch=body.pitch,
-            volume=body.volume,
-            instructions=body.instructions if follows else None,
-            prompt=await body.prompt(body.prompt_text),
-            seed=body.seed,
-            sampling=body.sampling,
-            client=client.name,
-            priority=client.priority,
-        )
+        if follows:
+            speech_request = replace(speech_request, instructions=body.instructions)
         speech = await start_speech(service, speech_request, out, body.model)
     if follows or not (body.instructions or "").strip():
         return speech, speech.headers

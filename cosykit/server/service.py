@@ -3,16 +3,17 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
 from cosykit.config.schema import Settings
 from cosykit.engines.open import load
 from cosykit.engines.roster import find_installed_model
+from cosykit.engines.suited import suited
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError
-from cosykit.seams import Counting
+from cosykit.seams import Counting, Engine
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
@@ -23,7 +24,9 @@ from cosykit.server.loading import Loader
 from cosykit.server.metrics import Metrics
 from cosykit.server.pool import ModelPool
 from cosykit.server.shelf import Shelf
+from cosykit.spec import Mode
 from cosykit.synthesis.loop import Loop
+from cosykit.synthesis.pipeline import lacking
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +35,8 @@ AUTO = "auto"
 
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """So do these: clients that were written for OpenAI name its models."""
+
+_ANY = (AUTO, *OPENAI_MODELS)
 
 
 class SpeechService:
@@ -173,11 +178,21 @@ class SpeechService:
         return (await self.configured.loaded(self._patience_s)).loop
 
     @asynccontextmanager
-    async def hold(self, model: str = AUTO) -> AsyncGenerator[Serving]:
+    async def hold(
+        self,
+        model: str = AUTO,
+        modes: Collection[Mode] = (),
+        voice: str | None = None,
+    ) -> AsyncGenerator[Serving]:
         """Wait for a model, and keep it even if a better one takes over.
+
+        Where neither the request nor the configuration names one, it is an installed
+        one that can do what is asked.
 
         Args:
             model: As requests name it, see `start_speech`.
+            modes: What is asked, see `modes_of`.
+            voice: Whose voice, if anybody's.
 
         Raises:
             NotFoundError: There is no such model.
@@ -185,8 +200,12 @@ class SpeechService:
         """
         deadline = time.monotonic() + self._patience_s
         # Until it is loaded, its name may not be known.
-        await self.configured.loaded(self._patience_s)
+        configured = await self.configured.loaded(self._patience_s)
         found = await self.find_model(model)
+        is_open = model in _ANY and self.settings.model == AUTO
+        if is_open and (modes or voice):
+            engine = configured.loop.engine
+            found = await asyncio.to_thread(self._suited, engine, modes, voice)
         patience_s = deadline - time.monotonic()
         if found == AUTO:
             held = self.configured.hold(patience_s)
@@ -210,9 +229,17 @@ class SpeechService:
         found = await asyncio.to_thread(find_installed_model, name, models_dir)
         return AUTO if self._is_configured(found) else found
 
+    def _suited(
+        self, engine: Engine, modes: Collection[Mode], voice: str | None
+    ) -> str:
+        """Choose another model for what the engine of the configured one lacks."""
+        if not lacking(engine, modes) and (not voice or _knows(engine, voice)):
+            return AUTO
+        chosen = suited(self.settings, modes, voice).model
+        return AUTO if self._is_configured(chosen) else chosen
+
     def _is_configured(self, model: str) -> bool:
-        names = (AUTO, *OPENAI_MODELS, self.settings.model, self.configured.name)
-        return model in names
+        return model in (*_ANY, self.settings.model, self.configured.name)
 
     @property
     def _patience_s(self) -> float:
@@ -232,3 +259,8 @@ class SpeechService:
         grace_s = self.settings.server.grace_s
         await asyncio.gather(self.configured.close(grace_s), self.pool.close(grace_s))
         await self.cache.close()
+
+
+def _knows(engine: Engine, voice: str) -> bool:
+    names = (n for v in engine.voices() for n in (v.id, v.name, *v.aliases))
+    return voice.strip().casefold() in (name.casefold() for name in names)

@@ -19,7 +19,7 @@ from cosykit.server.cache.finished import FinishedSpeech
 from cosykit.server.exchange import Serving
 from cosykit.server.service import AUTO, SpeechService
 from cosykit.synthesis.loop import Loop
-from cosykit.synthesis.pipeline import by_itself, check_abilities, listen
+from cosykit.synthesis.pipeline import by_itself, check_abilities, listen, modes_of
 from cosykit.types import SpeechRequest
 
 
@@ -140,7 +140,8 @@ class EncodedSpeech:
 
     async def _encode(self, request: SpeechRequest) -> AsyncGenerator[bytes]:
         """Yield non-empty pieces."""
-        async with self._service.hold(self._model) as serving:
+        modes, voice = modes_of(request), request.voice
+        async with self._service.hold(self._model, modes, voice) as serving:
             self._serving = serving
             async with self._entry(serving.loop.engine, request) as entry:
                 self._cache_status = entry.status
@@ -236,7 +237,8 @@ async def start_speech(
 
     Args:
         model: An installed model, which is loaded if need be; `auto` and OpenAI's
-            names are the configured one.
+            names are the configured one, or, where the configuration leaves the
+            choice, one that can do what is asked.
 
     Raises:
         CosykitError: The request cannot be spoken, or not now.

@@ -71,10 +71,12 @@ class AddedVoice(BaseModel):
     """A voice that was added.
 
     Attributes:
+        model: The model that has it now.
         remarks: What could be better about the recording.
     """
 
     voice: VoiceObject
+    model: str
     remarks: list[str]
 
 
@@ -101,7 +103,7 @@ async def list_voices(request: Request, service: SpeechService) -> Response:
 async def add_voice(request: Request, service: SpeechService) -> Response:
     """Handle `POST /v1/audio/voices`."""
     body = await read_body(request, NewVoice, service.settings.server.max_body_mb)
-    async with service.hold(_model(request)) as serving:
+    async with service.hold(_model(request), ["zero_shot"]) as serving:
         engine = serving.loop.engine
         keeper = _keeper(engine)
         recording = await decoded(body.audio, "audio", body.text or "")
@@ -112,14 +114,15 @@ async def add_voice(request: Request, service: SpeechService) -> Response:
         with naming({"prompt": "audio", "voice": "name"}):
             remarks = await service.measuring.run(work)
         voice = await asyncio.to_thread(_added, engine, body.name)
-    answer = AddedVoice(voice=_shown(voice), remarks=list(remarks))
+        model = engine.info.model
+    answer = AddedVoice(voice=_shown(voice), model=model, remarks=list(remarks))
     return JSONResponse(answer.model_dump(), status_code=201)
 
 
 async def remove_voice(request: Request, service: SpeechService) -> Response:
     """Handle `DELETE /v1/audio/voices/{voice}`."""
     name = str(request.path_params["voice"])
-    async with service.hold(_model(request)) as serving:
+    async with service.hold(_model(request), voice=name) as serving:
         keeper = _keeper(serving.loop.engine)
         await asyncio.to_thread(keeper.remove_voice, name)
     return JSONResponse(RemovedVoice(id=name).model_dump())

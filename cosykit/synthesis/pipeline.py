@@ -5,7 +5,7 @@
 The engine speaks; what every engine needs afterwards is done here.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -41,15 +41,19 @@ def check_abilities(engine: Engine, request: SpeechRequest) -> None:
     Raises:
         InputError: The request asks for more than the engine can do.
     """
+    for mode in lacking(engine, modes_of(request)):
+        raise unable(engine.info.model, mode)
+
+
+def lacking(engine: Engine, modes: Iterable[Mode]) -> Sequence[Mode]:
+    """List what an engine cannot do of what is asked, see `modes_of`."""
     can = engine.capabilities
     able: Mapping[Mode, bool] = {
         "zero_shot": can.cloning,
         "instruct": can.instructions,
         "voice_conversion": can.conversion,
     }
-    for mode in modes_of(request):
-        if not able[mode]:
-            raise unable(engine.info.model, mode)
+    return [mode for mode in modes if not able[mode]]
 
 
 def modes_of(request: SpeechRequest) -> Sequence[Mode]:
@@ -82,7 +86,8 @@ def unable(model: str, mode: Mode) -> InputError:
     able = next(spec.id for spec in SPECS.values() if mode in spec.modes)
     return InputError(
         f"{model} {_LACKS[mode]}",
-        hint=f"{able} does; install it with: cosykit install {able}",
+        hint=f"{able} does: name it as the model; if it is not installed, run: "
+        f"cosykit install {able}",
         param=_FIELDS[mode],
     )
 
