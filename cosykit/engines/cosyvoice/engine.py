@@ -353,7 +353,11 @@ def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None
         return
     _log.warning("an utterance did not end by itself within %d tokens: again", size)
     utterance.begin_anew()
-    _prefill(stages, speech, utterance)
+    try:
+        _prefill(stages, speech, utterance)
+    except Exception as error:
+        # No other request had a part in it.
+        utterance.failure, utterance.ended = error, True
 
 
 def _ready(speeches: Sequence[Speech], most: int, *, heard: bool) -> Sequence[Part]:

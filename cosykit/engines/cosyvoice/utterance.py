@@ -49,7 +49,7 @@ class Utterance:
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
     ran_out: bool = False
-    failure: ComputationError | None = None
+    failure: Exception | None = None
     attempt: int = 0
     is_rendered: bool = False
     is_heard: bool = False

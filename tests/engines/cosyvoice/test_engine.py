@@ -11,10 +11,11 @@ from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice import engine as engine_module
 from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
-from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
+from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.engines.cosyvoice.reading import LmPrompt
 from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
+from cosykit.engines.cosyvoice.speech import Speech
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.errors import (
     ComputationError,
@@ -288,6 +289,33 @@ def test_runaway_is_begun_anew_once_and_told(
     told = [record.message for record in caplog.records]
     assert [message.rpartition(" ")[2] for message in told] == ["again", "tokens"]
     assert TEXT not in caplog.text
+
+
+def test_runaway_that_cannot_begin_anew_fails_alone(
+    engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid_ends(monkeypatch, 40)
+    poor, kept = (SpeechRequest(TEXT, seed=seed) for seed in (1, 2))
+    prefill = engine_module._prefill
+
+    def lacking(stages: Stages, speech: Speech, utterance: Utterance) -> None:
+        if speech.name == poor.request_id and utterance.attempt:
+            raise MemoryError
+        prefill(stages, speech, utterance)
+
+    monkeypatch.setattr(engine_module, "_prefill", lacking)
+    outcomes: dict[str, list[AudioChunk | BaseException | None]] = {}
+    for request in (poor, kept):
+        engine.begin(request)
+        outcomes[request.request_id] = []
+    while engine.under_way:
+        for progress in engine.step():
+            outcomes[progress.request_id].append(progress.outcome)
+    (failure,) = outcomes[poor.request_id]
+    assert isinstance(failure, MemoryError)
+    *chunks, end = outcomes[kept.request_id]
+    assert chunks
+    assert end is None
 
 
 def test_runaway_that_is_heard_already_is_cut(
