@@ -1,6 +1,7 @@
 """What install.sh says and does, up to where it would fetch packages."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,6 +112,12 @@ def test_help_lists_every_option(clone: Path) -> None:
     assert code == 0
     for option in ("cpu", "gpu", "dev", "prefix", "wheels", "extra", "python", "pip"):
         assert f"--{option}" in said
+
+
+def test_locks_that_the_help_names_are_there(clone: Path) -> None:
+    named = re.findall(r"requirements[\w-]*\.lock", install(clone, "--help")[1])
+    assert "requirements-gpu.lock" in named
+    assert all((clone / name).exists() for name in named)
 
 
 @pytest.mark.parametrize(

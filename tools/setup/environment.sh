@@ -38,6 +38,7 @@ prepare_environment() {
     if is_whole && [ "$runtime $tool $python" = "$old_runtime $old_tool $old_python" ]
     then
         say "bringing $venv up to date"
+        rm -f "$log" # what went wrong long ago explains nothing
         write_stamp unfinished
     else
         new_environment || explain_failure

@@ -27,11 +27,10 @@ explain_failure() {
     elif log_has 'do not match the hashes|hash mismatch'; then
         fail "a downloaded file is not the one that was pinned" \
             "Empty the cache (pip cache purge, uv cache clean) or use another index."
-    elif log_has 'certificate|ssl error|sslerror'; then
+    elif asks_an_index && log_has 'certificate|ssl error|sslerror'; then
         fail "the package index is not trusted" \
             "Behind a company proxy: pip config set global.cert /path/to/its-ca.pem"
-    elif log_has 'newconnectionerror|connection (refused|reset|aborted)|timed? ?out' ||
-        log_has 'dns error|name resolution|unreachable|proxy ?error|failed to fetch'; then
+    elif asks_an_index && log_has_broken_connection; then
         fail "the package index cannot be reached" \
             "Check the network. Proxy: export HTTPS_PROXY=http://HOST:PORT" \
             "A mirror: export PIP_INDEX_URL=https://HOST/simple" \
@@ -42,6 +41,16 @@ explain_failure() {
 are glibc 2.28 or macOS 14 or newer; another Python may do (--python)."
     fi
     fail "the installation failed" "The whole log: $log"
+}
+
+asks_an_index() { [ -z "$wheels" ]; }
+
+# In the words of pip and uv. "Timeout" alone stands in the name of a package too.
+log_has_broken_connection() {
+    log_has 'newconnectionerror|connection (refused|reset|aborted)|not enough bytes' ||
+        log_has "timed out|timeouterror|(network|gateway) time-?out|didn't respond" ||
+        log_has 'dns error|name ?resolution|unreachable|proxy ?error' ||
+        log_has 'failed to (fetch|connect)'
 }
 
 disk_is_full() { log_has 'no space left|errno 28|os error 28|disk quota'; }

@@ -14,8 +14,11 @@ Install CosyKit into .venv beside this script, or under --prefix.
   --dev          add what the tests and the linters need
   --prefix DIR   environment in DIR/lib/cosykit, command in DIR/bin/cosykit
   --python PATH  use this Python, 3.11 to 3.14
-  --wheels DIR   install from a folder of wheels, without a network; to fill one:
-                 pip download -r requirements.lock -d DIR
+  --wheels DIR   install from a folder of wheels, without a network; fill it on the
+                 same system with the very Python that is to run CosyKit:
+                 PYTHON -m pip download -r requirements.lock -d DIR
+                 for an NVIDIA GPU with requirements-gpu.lock instead, with a driver
+                 before 580 requirements-gpu-cuda12.lock
   --pip          use pip even where uv is installed
   --quiet        say nothing when there is nothing to do
   --help         show this text
