@@ -377,7 +377,9 @@ def test_too_long_a_wait_is_left_to_the_user(
     assert pauses == []
 
 
-@pytest.mark.parametrize("text", ["soon", "-5", "Fri, 99 Abc", ""])
+@pytest.mark.parametrize(
+    "text", ["soon", "-5", "Fri, 99 Abc", "", "Fri, 01 Jan 99999999999 00:00:00 GMT"]
+)
 def test_wait_that_cannot_be_read_is_passed_over(
     fetch_toy: Fetcher, hub: HubServer, pauses: list[float], text: str
 ) -> None:
