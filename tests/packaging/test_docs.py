@@ -1,6 +1,7 @@
 """What documents and deployment files name is there, and their figures are ours."""
 
 import re
+from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from cosykit.config.environment import read_environment
 from cosykit.config.keys import all_keys, sections
 from cosykit.config.schema import Settings
-from cosykit.errors import ConfigError, InputError
+from cosykit.errors import ConfigError, CosykitError, InputError
 from cosykit.server.service import SpeechService
 from tests.conftest import ROOT
 
@@ -31,6 +32,20 @@ def test_settings_that_are_named_exist(document: Path) -> None:
     assert named <= set(all_keys())
     variables = set(re.findall(r"\b(COSYKIT_[A-Z_]+)=", text))
     assert not read_environment(dict.fromkeys(variables, "1"))[1]
+
+
+def test_exit_codes_are_listed() -> None:
+    rows = (ROOT / "docs/operation.md").read_text().partition("| code | why |\n")[2]
+    listed = re.findall(r"^\| (\d+) \|", rows.partition("\n\n")[0], re.MULTILINE)
+    codes = {0, CosykitError.exit_code}
+    codes.update(kind.exit_code for kind in all_kinds(CosykitError))
+    assert {int(code) for code in listed} == codes
+
+
+def all_kinds(error: type[CosykitError]) -> Iterator[type[CosykitError]]:
+    for kind in error.__subclasses__():
+        yield kind
+        yield from all_kinds(kind)
 
 
 def test_unit_gives_the_server_time_to_stop() -> None:
