@@ -111,7 +111,7 @@ def common_options(
 ) -> None:
     """Turn text into speech, on this machine.
 
-    The options of all commands may stand before or behind the command.
+    `--config` and `--debug` may stand before or behind the command.
     """
     import logging
 
