@@ -4,8 +4,9 @@
     .venv/bin/locust --headless -u 10 -t 1m -H http://127.0.0.1:50000 \
         -f examples/locustfile.py
 
-Each request is reported twice, at its first byte of audio and at its last. A refusal
-(429 or 503) counts as a failure, by its status.
+Each request is reported in three rows: `POST` until the head of its answer, `first
+byte` of its audio, and `whole` until the last byte. A refusal (429 or 503) counts as a
+failure of `POST`, by its status.
 """
 
 import time
