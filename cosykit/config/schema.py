@@ -34,6 +34,7 @@ from cosykit.config.values import (
     WebAddress,
     WebOrigin,
     checked_secret,
+    no_number,
 )
 
 
@@ -64,7 +65,7 @@ class ApiKey(Section):
 def _api_key(written: object) -> object:
     if isinstance(written, str):
         return ApiKey(key=checked_secret(SecretStr(written)))
-    if not isinstance(written, dict | ApiKey):
+    if not isinstance(no_number(written), dict | ApiKey):
         raise ValueError("must be a key, or a key with its name")
     return written
 

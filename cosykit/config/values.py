@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from cosykit.audio.formats import SAMPLE_RATES
 
@@ -55,6 +55,17 @@ def checked_secret(key: SecretStr) -> SecretStr:
     return key
 
 
+def no_number(key: object) -> object:
+    """Refuse a key that YAML reads as a number: what it was written as is lost.
+
+    Raises:
+        ValueError: It is a number, or `true` and its like.
+    """
+    if isinstance(key, int | float):
+        raise ValueError("must be text: put a key of digits in quotes")
+    return key
+
+
 def _folder(path: Path) -> Path:
     if "\0" in str(path):
         raise ValueError("must be a path, which has no null character")
@@ -91,7 +102,9 @@ def _pronunciations(readings: dict[str, str]) -> dict[str, str]:
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 OptionalPort = Off | Port
-Secret = Annotated[SecretStr, AfterValidator(checked_secret)]
+Secret = Annotated[
+    SecretStr, BeforeValidator(no_number), AfterValidator(checked_secret)
+]
 Folder = Annotated[Path, AfterValidator(_folder)]
 Line = Annotated[str, AfterValidator(_one_line)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]

@@ -180,7 +180,10 @@ def test_api_key_may_have_a_name_a_priority_and_a_limit(tmp_path: Path) -> None:
         ("[{key: 'hush hush'}]", "[0].key must be printable ASCII characters without "),
         ('[{key: a, name: "b\\nc"}]', "[0].name must be printable characters on one "),
         ("[{key: a, priority: much}]", "[0].priority must be a valid integer"),
-        ("[5]", "[0] must be a key, or a key with its name"),
+        ("[[a]]", "[0] must be a key, or a key with its name"),
+        ("[123456]", "[0] must be text: put a key of digits in quotes"),
+        ("[{key: 1e6}]", "[0].key must be text: put a key of digits in quotes"),
+        ("[{key: [a]}]", "[0].key must be a valid string"),
         ("[hush, {key: hush}]", " must not hold a key twice"),
     ],
 )
