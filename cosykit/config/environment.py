@@ -12,6 +12,7 @@ from cosykit.config.keys import Key, all_keys, nearest
 
 RESERVED = frozenset({"COSYKIT_CONFIG", "COSYKIT_DEBUG", "COSYKIT_VENV"})
 """Variables that are not settings: the file to read, tracebacks, where to install."""
+_PAIRS = "word=reading, such as 重庆=chong2 qing4,SQL=sequel"
 
 
 def read_environment(
@@ -21,7 +22,7 @@ def read_environment(
 
     Returns:
         The settings with their unvalidated values, and a message for each variable
-        that is no setting.
+        that is no setting, or is written as in a file.
     """
     keys = {key.variable: key for key in all_keys().values()}
     values: list[tuple[Key, object]] = []
@@ -34,6 +35,8 @@ def read_environment(
             likely = nearest(variable, [*keys, *RESERVED], cutoff=0.7)
             advice = f", did you mean {likely}?" if likely else ""
             problems.append(f"environment: there is no {variable}{advice}")
+        elif isinstance(key.default, dict) and any("=" not in p for p in _parts(text)):
+            problems.append(f"{variable}: {key.dotted} must be written as {_PAIRS}")
         else:
             values.append((key, _split(key, text)))
     return values, problems
@@ -52,8 +55,12 @@ def _can_be_emptied(key: Key) -> bool:
 
 def _split(key: Key, text: str) -> object:
     if isinstance(key.default, tuple):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
+        return tuple(_parts(text))
     if isinstance(key.default, dict):
-        pairs = (part.partition("=") for part in text.split(",") if part.strip())
+        pairs = (part.partition("=") for part in _parts(text))
         return {word.strip(): reading.strip() for word, _, reading in pairs}
     return text
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -106,9 +106,18 @@ def test_empty_variable_empties_a_list_that_has_entries_by_default(
         ),
         (
             "COSYKIT_TEXT_PRONUNCIATIONS",
-            "abc",
+            "SQL=",
             "COSYKIT_TEXT_PRONUNCIATIONS: text.pronunciations must give a reading "
             "for each word; one of them is empty",
+        ),
+        *(
+            (
+                "COSYKIT_TEXT_PRONUNCIATIONS",
+                as_in_a_file,
+                "COSYKIT_TEXT_PRONUNCIATIONS: text.pronunciations must be written as "
+                "word=reading, such as 重庆=chong2 qing4,SQL=sequel",
+            )
+            for as_in_a_file in ("SQL: sequel", '{"SQL": "sequel"}', "A=/e/, SQL")
         ),
     ],
 )
