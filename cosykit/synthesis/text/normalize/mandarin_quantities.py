@@ -147,6 +147,10 @@ def _integer(match: re.Match[str]) -> str:
     return spell(digits) if is_code else cardinal(digits)
 
 
+def _ordinals(match: re.Match[str]) -> str:
+    return re.sub(r"\d+", lambda digits: cardinal(digits.group()), match.group())
+
+
 def _ratio(match: re.Match[str]) -> str:
     return "比".join(map(number, match.group().split(":")))
 
@@ -252,6 +256,12 @@ QUANTITIES: tuple[Rule, ...] = (
 """Rules for amounts with a sign or a unit."""
 
 COUNTS: tuple[Rule, ...] = (
+    # 第1、2、3名: all of them are ordinals.
+    rule(
+        rf"第(?:\d{{1,4}}|[一二三四五六七八九十]{{1,3}})"
+        rf"(?:(?:[、和或与及到至,]第?\d{{1,4}})+|(?:，\d{{1,4}}){{2,}}){NUMBER_END}",
+        _ordinals,
+    ),
     rule(rf"{_NOT_ORDINAL}2(?=(?:[到至、]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
     rule(
         rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}{NUMBER_END}(?!{_MEASURE}|[加减乘除等多余比到])",
