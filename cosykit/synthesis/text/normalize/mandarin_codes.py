@@ -25,8 +25,14 @@ _CODE_WORDS = one_of(
     "拨打 请拨 致电 热线 电话 手机 客服 传真 短号 分机 报警 QQ 微信 邮编 卡号 账号"
     " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
     " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客 端口 UID"
-    " 電話 手機 熱線 傳真 帳號 密碼 驗證碼 編號 訂單 房間 代碼"
+    " Q群 加群 会议号 腾讯会议: 腾讯会议： 直播间号 准考证号 流水号 取件码 提取码"
+    " 邀请码 兑换码 激活码"
+    " 電話 手機 熱線 傳真 帳號 密碼 驗證碼 編號 訂單 房間 代碼 會議號"
 )
+# Not in the middle of a word, as of userid.
+_ID = r"(?<![\w-])(?:ID|Id|id)"
+_CODE_SIGNS = r"[:：是为号 ]{0,3}|[(（](?=\d{6,}[)）])"
+_CODE = r"(?:\d{3,}(?:[- ]\d{3,6}){0,5}|\d{2}(?: \d{2}){2,7})"
 # After a number of three digits or more that names a thing.
 _NAMED = one_of(
     "房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程 工作制 事件"
@@ -34,11 +40,27 @@ _NAMED = one_of(
 )
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
+# As well, though 房间301多少钱, 卡号1234余额 and 航班123起飞 name a thing.
+_MANY = (
+    "多(?!少)|余(?!额)|名(?![字称单])|位(?![于置])|起(?![飞降点])|例(?!如)|条(?!目)"
+    "|行(?![李政])|份"
+)
 # What a number follows that may be negative.
 _BEFORE_NEGATIVE = "是为到至达约比在得于和与或成超近降升了有加减乘以由从率值数温差度分"
 # Those whose isotopes people speak of.
 _ELEMENTS = "氢氦碳氮氧磷硫钾钴锶锝碘铯钋氡镭钍铀钚镅"
 _EMERGENCY = "(1(?:10|19|20|22|14))"
+# What an emergency number is for, and the number or several: 急救120, 报警电话110、119.
+_EMERGENCY_WORD = (
+    "(?:火警|匪警|消防|急救(?:中心)?|交通事故|报警|報警|电话|電話|[打拨撥])"
+    "[:：是为為]{0,2} ?"
+    "|交通[:：]?(?=122)"
+)
+_EMERGENCIES = "1(?:10|19|20|22)(?:[、/和或及与]1(?:10|19|20|22))*+"
+_AFTER_EMERGENCY = one_of(
+    "和 与 及 或 的 都 是 为 等 也 中心 指挥 电话 热线 平台 求助 救援"
+    " 火警 匪警 消防 报警 急救 交通"
+)
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
 
 
@@ -128,14 +150,19 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
     rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
     rule(
-        rf"({_CODE_WORDS})([:：是为号 ]{{0,3}}\d{{3,}}(?:[- ]\d{{3,4}}){{0,3}})"
-        rf"(?![%{_COUNTED}]){NUMBER_END}",
+        rf"({_EMERGENCY_WORD})({_EMERGENCIES})"
+        rf"(?:(?! ?[\w%‰°~+{HAN}-]|[、/.:]\d)|(?={_AFTER_EMERGENCY}))",
+        _named_code,
+    ),
+    rule(
+        rf"({_CODE_WORDS}|{_ID})((?:{_CODE_SIGNS}){_CODE})"
+        rf"(?![%{_COUNTED}]|{_MANY}){NUMBER_END}",
         _named_code,
     ),
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
     rule(rf"(?<=单元)()(\d{{3,4}})(?![\d{_COUNTED}户平])", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
-    rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}])", _named_code),
+    rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}]|、\d)", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
     rule(
         rf"(?:(?<=[歼轰{_ELEMENTS}])|(?<=东风)|(?<=长征)|(?<=神舟)|(?<=嫦娥)|(?<=米格))"
