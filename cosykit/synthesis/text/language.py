@@ -43,9 +43,10 @@ _CJK_LETTER = re.compile(f"[{CJK}]")
 _HANGUL_LETTER = re.compile(f"[{HANGUL}]")
 _KANA_LETTER = re.compile(f"[{KANA}]")
 _LATIN_WORD = re.compile(f"[{LATIN}]+")
-# Letters beside digits are units and models: they say nothing about the language.
+# Letters beside digits are units and models: they say nothing about the language, nor
+# does a word before a Chinese colon, as in QQ：12345678.
 _TELLING_WORD = re.compile(
-    f"(?<![A-Za-z0-9°])[A-Za-z]{{2,}}(?![A-Za-z0-9])|[{HELD_LATIN}]"
+    f"(?<![A-Za-z0-9°])[A-Za-z]{{2,}}(?![A-Za-z0-9：])|[{HELD_LATIN}]"
 )
 _HAN_RUN = re.compile(f"[{HAN}]+")
 # Japanese standards have these too, but no Japanese sentence of today.

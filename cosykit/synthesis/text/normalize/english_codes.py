@@ -24,7 +24,11 @@ _NAMED = one_of(
     "Boeing Airbus Flight flight Room room Route route Highway highway Interstate Suite"
     " suite Apartment Apt Bus bus Gate Unit Building Studio"
 )
+# Before a number that is typed digit by digit.
 _CODE_WORDS = one_of("code Code password PIN pin zip ZIP extension ext dial OTP UID")
+# Without a colon a short number may count: QQ 100 million users.
+_ACCOUNT = "(?:QQ|ID|Id)"
+_ACCOUNT_SIGN = r"(?: is)?[:：] ?| is (?=\d{4})| (?=\d{6}|\d{3}[- ]\d{3})"
 # 3-year-old, 5-star: a quantity before a word.
 _COMPOUND = re.compile(r"\d+(?:-[A-Za-z]{2,})+")
 
@@ -37,10 +41,14 @@ def _phone(match: re.Match[str]) -> str:
     )
 
 
+def _spelt_groups(digits: str) -> str:
+    return ", ".join(map(spell, re.split("[- ]", digits)))
+
+
 def _chain(match: re.Match[str]) -> str:
     groups = match.group().split("-")
     if sum(map(len, groups)) > 6:
-        return ", ".join(map(spell, groups))
+        return _spelt_groups(match.group())
     return " ".join(map(cardinal, groups))
 
 
@@ -97,6 +105,11 @@ CODES: tuple[Rule, ...] = (
     rule(
         rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}}){NUMBER_END}",
         lambda match: match[1] + match[2] + spell(match[3]),
+    ),
+    rule(
+        rf"\b({_ACCOUNT}(?: number)?)({_ACCOUNT_SIGN})"
+        rf"(\d{{3,16}}(?:[- ]\d{{3,6}}){{0,5}})(?![-%A-Za-z]){NUMBER_END}",
+        lambda match: match[1] + match[2] + _spelt_groups(match[3]),
     ),
     rule(
         rf"\b({_NAMED}) (?:No\. ?)?(\d{{3,4}}){NUMBER_END}",

@@ -227,6 +227,13 @@ def test_units(text: str, words: str) -> None:
         ("CA 94043", "CA nine four zero four three"),
         ("#1", "number one"),
         ("mid-2020", "mid twenty twenty"),
+        ("User ID: 10001", "User ID: one zero zero zero one"),
+        ("QQ 12345678", "QQ one two three four five six seven eight"),
+        ("ID 123 456", "ID one two three, four five six"),
+        ("The ID number is 10001.", "The ID number is one zero zero zero one."),
+        ("QQ has 10001 users", "QQ has ten thousand one users"),
+        ("QQ 100 million", "QQ one hundred million"),
+        ("The ID is 100% safe", "The ID is one hundred percent safe"),
     ],
 )
 def test_codes(text: str, words: str) -> None:
