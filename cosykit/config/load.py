@@ -241,9 +241,14 @@ def _models_dir(
             f"{place}: models_dir begins with a home that nobody has, {_show(named)}",
             hint="Write the whole path of the folder",
         ) from error
-    if origins["models_dir"].kind in ("environment", "flag"):
-        return Path.cwd() / folder
-    return (file.parent if file else data_folder(environ)).absolute() / folder
+    match origins["models_dir"].kind:
+        case "default":
+            return data_folder(environ).absolute() / folder
+        case "file":
+            assert file
+            return file.parent.absolute() / folder
+        case "environment" | "flag":
+            return Path.cwd() / folder
 
 
 def _assemble(values: Mapping[str, object]) -> Settings:

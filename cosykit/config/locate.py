@@ -48,11 +48,16 @@ def config_folder(environ: Mapping[str, str]) -> Path | None:
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Name the user's folder for models, used where no file says otherwise.
+    """Name the folder that holds the models where nothing says otherwise.
+
+    It is that of the clone, or the user's. A configuration file elsewhere does not
+    change it: whoever begins one would else lose sight of the models.
 
     Raises:
         ConfigError: The user has no home.
     """
+    if _is_file(clone_root() / FILE_NAME):
+        return clone_root()
     folder = _xdg(environ, "XDG_DATA_HOME", ".local/share")
     if folder is None:
         raise ConfigError(

@@ -33,13 +33,14 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder with an empty configuration file and no variables."""
+    """Work in an empty folder with an empty configuration file, and models there."""
     for variable in [name for name in os.environ if name.startswith("COSYKIT_")]:
         monkeypatch.delenv(variable)
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
     (work / "cosykit.yaml").write_text("")
+    monkeypatch.setenv("COSYKIT_MODELS_DIR", str(work / "models"))
     return work
 
 

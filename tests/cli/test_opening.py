@@ -49,11 +49,14 @@ def test_offer_to_install_may_be_declined(
     "command", [("say", "x"), ("voices",), ("serve", "--port", "0"), ("bench",)]
 )
 def test_embedded_voice_that_cannot_be_installed_is_told_once(
-    start: Start, folder: Path, command: tuple[str, ...]
+    start: Start,
+    folder: Path,
+    command: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (folder / "elsewhere").symlink_to(folder / "gone" / "models")
-    (folder / "other.yaml").write_text("models_dir: elsewhere\n")
-    process = start(*command, "--config", "other.yaml")
+    monkeypatch.setenv("COSYKIT_MODELS_DIR", "elsewhere")
+    process = start(*command)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 6
     assert error.decode().count("error: ") == 1

@@ -207,21 +207,24 @@ def test_models_folder_starts_at_the_folder_of_the_file(elsewhere: Path) -> None
     file = write(elsewhere / "conf", "models_dir: sub/models\n")
     loaded = load_settings(file, environ={})
     assert loaded.settings.models_dir == elsewhere / "conf/sub/models"
-    file.write_text("")
-    assert load_settings(file, environ={}).settings.models_dir == (
-        elsewhere / "conf/models"
-    )
 
 
-def test_models_folder_without_a_file_is_the_users(elsewhere: Path) -> None:
+def test_models_folder_that_nothing_names_is_the_users(elsewhere: Path) -> None:
     environ = {"HOME": str(elsewhere)}
-    assert load_settings(environ=environ).settings.models_dir == (
-        elsewhere / ".local/share/cosykit/models"
-    )
+    file = write(elsewhere / "conf", "server:\n  port: 8080\n")
+    for loaded in (load_settings(environ=environ), load_settings(file, None, environ)):
+        assert loaded.settings.models_dir == elsewhere / ".local/share/cosykit/models"
     environ["XDG_DATA_HOME"] = str(elsewhere / "data")
     assert load_settings(environ=environ).settings.models_dir == (
         elsewhere / "data/cosykit/models"
     )
+
+
+def test_models_folder_that_nothing_names_is_that_of_a_clone(elsewhere: Path) -> None:
+    write(elsewhere / "clone", "")
+    file = write(elsewhere / "conf", "server:\n  port: 8080\n")
+    for loaded in (load_settings(environ={}), load_settings(file, None, {})):
+        assert loaded.settings.models_dir == elsewhere / "clone/models"
 
 
 def test_models_folder_of_flag_and_environment_starts_here(elsewhere: Path) -> None:
