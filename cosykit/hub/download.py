@@ -89,8 +89,9 @@ class Download:
             return {}
         headers = {"Range": f"bytes={partial.size_bytes}-"}
         etag = partial.etag_at(self._address)
-        # A weak tag promises no equal bytes; the hash at the end decides then.
-        if etag and not etag.startswith("W/"):
+        # A weak tag promises no equal bytes, and one of other letters cannot be sent;
+        # the hash at the end decides then.
+        if etag and etag.isascii() and not etag.startswith("W/"):
             headers["If-Range"] = etag
         return headers
 

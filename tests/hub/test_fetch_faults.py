@@ -49,6 +49,21 @@ def test_cut_connection_is_taken_up_where_it_ended(
     assert ranges(hub) == [None, f"bytes={after}-" if after else None]
 
 
+def test_tag_that_cannot_be_sent_is_left_out(
+    fetch_toy: Fetcher, hub: HubServer
+) -> None:
+    def change(reply: Reply) -> Reply:
+        headers = {**reply.headers, "ETag": '"é"'}
+        return replace(reply, headers=headers, cut_after=100_000)
+
+    hub.fail(WEIGHTS, change, times=1)
+    fetch_toy()
+    assert fetch_toy.contents() == WANTED
+    _, again = hub.asked(WEIGHTS)
+    assert again.headers["Range"] == "bytes=100000-"
+    assert "If-Range" not in again.headers
+
+
 def test_small_file_survives_a_cut_at_every_byte(
     fetch_toy: Fetcher, hub: HubServer
 ) -> None:
