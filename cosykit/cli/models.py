@@ -43,6 +43,10 @@ def models(
     remove: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Delete an installed model.")
     ] = None,
+    with_voices: Annotated[
+        bool,
+        typer.Option("--with-voices", help="Delete the voices added to it as well."),
+    ] = False,
     models_dir: ModelsDir = None,
     json: Json = False,
 ) -> None:
@@ -55,9 +59,14 @@ def models(
             "--remove removes a model, and lists none",
             hint="Leave out --verify and --json, or --remove",
         )
+    if with_voices and remove is None:
+        raise InputError(
+            "--with-voices says what to remove of a model, and none is removed",
+            hint="Name it: --remove MODEL",
+        )
     folder = load_configuration(context, {"models_dir": models_dir}).settings.models_dir
     if remove is not None:
-        _remove(folder, remove)
+        _remove(folder, remove, with_voices=with_voices)
         return
     ids = (*SPECS, *own_models(folder))
     rows = [_row(model, folder, verify=verify) for model in ids]
@@ -137,12 +146,19 @@ def _refuse_broken(rows: Sequence[ModelRow]) -> None:
         )
 
 
-def _remove(folder: Path, model: str) -> None:
+def _remove(folder: Path, model: str, *, with_voices: bool) -> None:
     from cosykit.errors import NotFoundError
     from cosykit.hub.bundle import own_models, remove_bundle
     from cosykit.hub.catalog import find_entry
 
     name = model if model in own_models(folder) else find_entry(model).spec.id
+    if not with_voices and (added := _added_voices(folder, name)):
+        raise InputError(
+            f"{name} has voices that are nowhere else: {', '.join(added)}",
+            hint="Keep them with `cosykit voices export NAME FILE`, or add "
+            "--with-voices to delete them too",
+            param="model",
+        )
     if not remove_bundle(folder, name, note):
         raise NotFoundError(
             f"{name} is not installed in {folder}",
@@ -150,3 +166,18 @@ def _remove(folder: Path, model: str) -> None:
             param="model",
         )
     typer.echo(f"Removed {name} from {folder}")
+
+
+def _added_voices(folder: Path, model: str) -> Sequence[str]:
+    from cosykit.errors import ModelLoadError
+    from cosykit.hub.bundle import read_bundle
+    from cosykit.synthesis.voice.store import VoiceStore
+
+    try:
+        bundle = read_bundle(folder, model)
+    except ModelLoadError:
+        # A broken model cannot tell; its voices are kept by a repair.
+        return ()
+    if bundle is None or bundle.manifest.facts is None:
+        return ()
+    return VoiceStore(bundle).added()

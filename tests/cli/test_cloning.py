@@ -196,6 +196,18 @@ def test_added_voice_speaks_like_its_recording_without_the_networks(
     assert spoken("added.wav") == spoken("recording.wav")
 
 
+def test_model_is_not_removed_with_added_voices_unasked(run: Run, cloner: Path) -> None:
+    run("voices", "add", "Anna", "--audio", "reference.wav")
+    refused = run("models", "--remove", CLONES)
+    assert refused.code == 2
+    assert "Anna" in refused.err
+    assert "voices export" in refused.err
+    assert (cloner / "voices" / "Anna.npz").exists()
+    assert run("models", "--with-voices").code == 2
+    assert run("models", "--remove", CLONES, "--with-voices").code == 0
+    assert not cloner.exists()
+
+
 @pytest.mark.usefixtures("all_models")
 def test_list_of_voices_names_the_other_models(run: Run) -> None:
     outcome = run("voices")

@@ -84,6 +84,11 @@ class VoiceStore:
                     broken.append(error)
         return Listing(voices, broken)
 
+    def added(self) -> Sequence[str]:
+        """Give the ids of the voices that people added, broken ones too."""
+        ids = (path.stem for path in voice_paths(self._folder))
+        return [voice_id for voice_id in ids if not self.is_built_in(voice_id)]
+
     def is_built_in(self, voice_id: str) -> bool:
         """Tell whether a voice came with the model."""
         paths = map(Path, self._bundle.manifest.others)
