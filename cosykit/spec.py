@@ -1,6 +1,6 @@
 """The facts of each model that code needs before any file of it is read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -193,3 +193,16 @@ SPECS = MappingProxyType(
         )
     }
 )
+
+
+def hint_of_able(is_able: Callable[[ModelSpec], bool]) -> str:
+    """Say which model of the catalogue does what another does not, and how to use it.
+
+    Args:
+        is_able: Tells a model that does; there must be one.
+    """
+    able = next(spec.id for spec in SPECS.values() if is_able(spec))
+    return (
+        f"{able} does: name it as the model; if it is not installed, run: "
+        f"cosykit install {able}"
+    )

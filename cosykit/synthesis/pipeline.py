@@ -15,7 +15,7 @@ from cosykit.audio.level import Limiter, apply_gain
 from cosykit.audio.pitch import PitchShifter
 from cosykit.errors import ComputationError, InputError
 from cosykit.seams import Engine, VoiceKeeper
-from cosykit.spec import SPECS, Mode
+from cosykit.spec import Mode, hint_of_able
 from cosykit.types import AudioChunk, Samples, SpeechRequest
 
 _LACKS: Mapping[Mode, str] = MappingProxyType(
@@ -83,11 +83,9 @@ def listen(engine: Engine, request: SpeechRequest) -> Sequence[str]:
 
 def unable(model: str, mode: Mode) -> InputError:
     """Say that a model lacks an ability, and which model of the catalogue has it."""
-    able = next(spec.id for spec in SPECS.values() if mode in spec.modes)
     return InputError(
         f"{model} {_LACKS[mode]}",
-        hint=f"{able} does: name it as the model; if it is not installed, run: "
-        f"cosykit install {able}",
+        hint=hint_of_able(lambda spec: mode in spec.modes),
         param=_FIELDS[mode],
     )
 

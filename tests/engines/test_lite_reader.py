@@ -25,6 +25,8 @@ def test_sentences_keep_their_text_and_their_paragraphs(reader: Reader) -> None:
 def test_text_is_refused_before_the_first_sentence_is_asked_for(reader: Reader) -> None:
     with pytest.raises(InputError):
         reader.sentences("。。。", None)
+    with pytest.raises(InputError, match="does not speak Cantonese"):
+        reader.sentences("Good day. 呢度好靓。", "yue")
 
 
 def test_mandarin_and_english_are_loaded_ahead(

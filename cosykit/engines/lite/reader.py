@@ -52,6 +52,7 @@ class Reader:
             InputError: The text cannot be spoken, or a reading not be used.
         """
         sentences = self.normalized(text, language, pronunciations)
+        self._phonemizer.check(sentences)
         spoken = (
             PhonemeSentence(
                 self._phonemizer.phonemes(sentence),

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from cosykit.config.schema import TextSettings
 from cosykit.errors import ConfigError, InputError, NothingToSpeakError
+from cosykit.spec import hint_of_able
 from cosykit.synthesis.text.clean import clean
 from cosykit.synthesis.text.language import main_language_of_clean, spans, zones
 from cosykit.synthesis.text.pronunciations import Pronunciations
@@ -23,6 +24,16 @@ from cosykit.synthesis.text.scripts import (
 )
 from cosykit.synthesis.text.sentences import join_silent, split_sentences
 from cosykit.types import Language, Sentence
+
+_LANGUAGE_NAMES: Mapping[Language, str] = MappingProxyType(
+    {
+        "zh": "Mandarin",
+        "en": "English",
+        "ja": "Japanese",
+        "yue": "Cantonese",
+        "ko": "Korean",
+    }
+)
 
 
 class StandardFrontend:
@@ -114,16 +125,14 @@ def _written_out(text: str, language: Language) -> str:
 
 def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
     if language == "ko":
-        raise InputError(
-            "Korean text cannot be read yet",
-            hint="Write Chinese, English or Japanese",
-            param="language",
-        )
+        raise unspoken(language, param="language")
     if not raw.strip():
         raise NothingToSpeakError(
             "the text is empty", hint="Write at least one word", param="text"
         )
     script = None if has_letters(plain) else foreign_script(plain)
+    if script == "Hangul":
+        raise unspoken("ko", param="text")
     if script:
         raise InputError(
             f"text in the {script} script cannot be spoken",
@@ -132,6 +141,15 @@ def _check_speakable(raw: str, plain: str, language: Language | None) -> None:
         )
     if not is_speakable(plain):
         raise nothing_to_speak()
+
+
+def unspoken(language: Language, param: str) -> InputError:
+    """Say that a model lacks a language, and which model of the catalogue has it."""
+    return InputError(
+        f"the model does not speak {_LANGUAGE_NAMES[language]}",
+        hint=hint_of_able(lambda spec: language in spec.languages),
+        param=param,
+    )
 
 
 def nothing_to_speak() -> NothingToSpeakError:

@@ -2,9 +2,11 @@
 
 import re
 import threading
+from collections.abc import Iterable
 from typing import Protocol
 
-from cosykit.errors import InputError
+from cosykit.spec import LITE
+from cosykit.synthesis.text.frontend import unspoken
 from cosykit.types import Language, Sentence, Span
 
 ENGLISH_WORD = "‹"
@@ -24,6 +26,17 @@ class Phonemizer:
     def __init__(self) -> None:
         self._loaded: dict[Language, _LanguagePhonemizer] = {}
         self._lock = threading.Lock()
+
+    def check(self, sentences: Iterable[Sentence]) -> None:
+        """Refuse a text for any part of it, before a part is spoken.
+
+        Raises:
+            InputError: It is in a language that the embedded model does not speak.
+        """
+        for sentence in sentences:
+            for span in sentence.spans:
+                if span.reading is None and span.language not in LITE.languages:
+                    raise unspoken(span.language, param="language")
 
     def phonemes(self, sentence: Sentence) -> str:
         """Write a sentence in the phonemes of the embedded model.
@@ -79,8 +92,4 @@ def _open(language: Language) -> _LanguagePhonemizer:
         from cosykit.synthesis.text.japanese.phonemizer import JapanesePhonemizer
 
         return JapanesePhonemizer()
-    raise InputError(
-        f"the embedded voice does not speak {language!r}",
-        hint="It speaks zh, en and ja",
-        param="language",
-    )
+    raise unspoken(language, param="language")

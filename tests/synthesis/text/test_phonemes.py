@@ -34,8 +34,20 @@ def test_reading_that_is_none_is_refused(phonemizer: Phonemizer) -> None:
 
 
 def test_language_without_phonemes_is_refused(phonemizer: Phonemizer) -> None:
-    with pytest.raises(InputError, match="does not speak 'ko'"):
+    with pytest.raises(InputError, match="does not speak Korean"):
         phonemizer.phonemes(Sentence((Span("안녕", "ko"),)))
+
+
+def test_text_of_which_a_part_cannot_be_spoken_is_refused(
+    phonemizer: Phonemizer,
+) -> None:
+    spoken = Sentence((Span("Hello.", "en"),))
+    cantonese = Sentence((Span("呢度好靓。", "yue"),))
+    told = Sentence((Span("靓", "yue", "liang4"),))
+    phonemizer.check([spoken, told])
+    with pytest.raises(InputError, match="does not speak Cantonese") as caught:
+        phonemizer.check([spoken, cantonese])
+    assert "cosykit install cosyvoice-300m-sft" in caught.value.hint
 
 
 def test_all_symbols_are_the_models(phonemizer: Phonemizer) -> None:

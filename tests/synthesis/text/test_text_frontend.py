@@ -152,7 +152,6 @@ def test_text_with_nothing_to_speak_is_an_error(text: str) -> None:
     [
         ("Привет, мир!", "Cyrillic"),
         ("مرحبا", "Arabic"),
-        ("안녕하세요", "Hangul"),
         ("สวัสดี", "Thai"),
         ("Γειά 5", "Greek"),
     ],
@@ -164,9 +163,17 @@ def test_text_in_another_script_is_an_error_that_names_it(
         FRONTEND.sentences(text, None)
 
 
-def test_korean_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="Korean"):
-        FRONTEND.sentences("hello", "ko")
+@pytest.mark.parametrize(
+    ("text", "language", "param"),
+    [("hello", "ko", "language"), ("안녕하세요", None, "text")],
+)
+def test_korean_is_refused_with_the_model_that_speaks_it(
+    text: str, language: Language | None, param: str
+) -> None:
+    with pytest.raises(InputError, match="does not speak Korean") as caught:
+        FRONTEND.sentences(text, language)
+    assert "cosykit install cosyvoice-300m-sft" in caught.value.hint
+    assert caught.value.param == param
 
 
 def test_foreign_words_in_our_text_are_roughly_read() -> None:
