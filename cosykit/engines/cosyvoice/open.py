@@ -13,7 +13,7 @@ from cosykit.engines.cosyvoice.reading import Reader
 from cosykit.engines.cosyvoice.voices import open_voices
 from cosykit.engines.frontends import open_text_frontend
 from cosykit.engines.identity import digest, hashes_of
-from cosykit.errors import ModelLoadError
+from cosykit.errors import CosykitError, ModelLoadError, PluginError
 from cosykit.plugins import load_plugin, misfit
 from cosykit.runtime.blocks import HOST
 from cosykit.runtime.huge_pages import gather_into_huge_pages
@@ -135,13 +135,29 @@ def open_vocoder(model: str, settings: Settings) -> Vocoder:
     """Open the vocoder that the configuration names.
 
     Raises:
-        PluginError: There is no such plug-in, or it opens something else.
+        PluginError: There is no such plug-in, or it fails or opens something else.
     """
     name = settings.engine.vocoder
-    vocoder = load_plugin("cosykit.vocoders", name)(model, settings)
+    open_plugin = load_plugin("cosykit.vocoders", name)
+    try:
+        vocoder = open_plugin(model, settings)
+    except (CosykitError, MemoryError):
+        raise
+    except Exception as error:
+        raise _unfit(name, f"cannot be opened: {error!r}") from error
     if not isinstance(vocoder, Vocoder):
         raise misfit(f"vocoder {name!r}", vocoder, "the methods of Vocoder")
+    rate: object = vocoder.sample_rate
+    if not isinstance(rate, int) or rate <= 0:
+        raise _unfit(name, f"has {rate!r} samples a second")
     return vocoder
+
+
+def _unfit(vocoder: str, problem: str) -> PluginError:
+    return PluginError(
+        f"vocoder {vocoder!r} {problem}",
+        hint="Set engine.vocoder to hift, or mend the plug-in",
+    )
 
 
 def _language_model(installed: Installed, slots: int) -> LanguageModel:

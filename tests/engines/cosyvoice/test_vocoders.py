@@ -124,3 +124,36 @@ def test_samples_of_another_precision_are_taken(
     request = SpeechRequest(TEXT, seed=FAULTY_SEED)
     (told,) = outcomes(engine, [request]).values()
     assert samples_in(told).dtype == np.float32
+
+
+def failing(*_: object) -> Vocoder:
+    raise ValueError("a bug")
+
+
+class Silent:
+    sample_rate = 0
+
+    def begin(self, seed: Sequence[int]) -> VocoderStream:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("plugin", "told"),
+    [
+        (failing, "cannot be opened: ValueError"),
+        (lambda *_: None, "gave a NoneType"),
+        (lambda *_: Silent(), "has 0 samples a second"),
+    ],
+    ids=["raises", "nothing", "no rate"],
+)
+def test_vocoder_that_cannot_be_opened_is_named(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    plugin: Callable[..., object],
+    told: str,
+) -> None:
+    monkeypatch.setattr(opening, "load_plugin", lambda *_: plugin)
+    with pytest.raises(PluginError, match=f"'hift'.* {told}"):
+        opening.open_vocoder(settings.model, settings)
