@@ -162,6 +162,7 @@ CODES: tuple[Rule, ...] = (
     rule(rf"(?<![\d.])()(\d{{3,}})(?={_NAMED})", _named_code),
     rule(rf"(?<=单元)()(\d{{3,4}})(?![\d{_COUNTED}户平])", _named_code),
     rule(rf"(?<![\d.])(){_EMERGENCY}(?=报警|急救|火警|热线|电话|查询)", _named_code),
+    rule(r"(?<![\d.])()(119)(?=消防(?![员车队人栓]))", _named_code),
     rule(rf"(?<=[打拨])(){_EMERGENCY}(?![-\d.%次分{_COUNTED}]|、\d)", _named_code),
     rule(r"(?<=\b[GDCKTZ])()(\d{2,4})(?=次)", _named_code),
     rule(
