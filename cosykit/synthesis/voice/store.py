@@ -29,12 +29,15 @@ from cosykit.hub.voice_file import (
     write_voice,
 )
 from cosykit.spec import ModelFacts
+from cosykit.synthesis.voice.recording import LONGEST_S
 
 _RESERVED = ("all", "auto", "default", "none")
 # File systems allow 255 bytes, and a file is written under a longer name first.
 _MOST_NAME_BYTES = 200
 # How far the frames of a recording's mel may be from what its tokens take.
 _FRAMES_OFF, _SHARE_OFF = 4, 0.05
+# By how much a recording may seem longer than any that is measured.
+_TOO_LONG_S = 1.0
 
 State = tuple[tuple[str, tuple[int, ...]], ...]
 """Names of files, and what changes when a file does."""
@@ -260,6 +263,9 @@ def misfit_of(voice: StoredVoice, facts: ModelFacts) -> str:
         return f"its mel has {prompt.mel.shape[0]} channels"
     if prompt.tokens.min() < 0 or prompt.tokens.max() >= facts.speech_vocabulary:
         return "it has other speech tokens"
+    if prompt.tokens.size > (LONGEST_S + _TOO_LONG_S) * facts.token_rate:
+        # Every sentence would take minutes, and gigabytes.
+        return f"its recording is longer than {LONGEST_S:g} s"
     frame_rate = facts.sample_rate / facts.samples_per_frame
     frames = prompt.tokens.size * frame_rate / facts.token_rate
     off = abs(prompt.mel.shape[1] - frames)

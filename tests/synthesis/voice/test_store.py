@@ -199,6 +199,15 @@ def test_exported_voice_can_be_imported_under_another_name(
             ),
             "100 channels",
         ),
+        (
+            replace(
+                voice("v"),
+                prompt=StoredPrompt(
+                    "", np.ones(2000, np.int32), np.ones((80, 3445), np.float32)
+                ),
+            ),
+            "longer than 30 s",
+        ),
     ],
 )
 def test_voice_of_another_kind_of_model_is_refused(
