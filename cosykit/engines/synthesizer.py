@@ -162,7 +162,8 @@ class Synthesizer:
                 `add_voice`; its path, its content, or its samples.
             prompt_text: What is said in it.
             instructions: How to say it, for models that follow instructions.
-            seed: The same one gives the same audio.
+            seed: The same one gives the same audio; CosyVoice at int8 and int4 may
+                give another take while other requests are spoken.
             sampling: How speech tokens are chosen.
 
         Raises:
