@@ -44,6 +44,7 @@ def build(
     model: str,
     description: Path,
     report: ConversionReport = silent,
+    taken: Collection[str] = (),
 ) -> Mapping[str, FileDigest]:
     """Make pieces of a bundle and have them on the disk.
 
@@ -53,6 +54,7 @@ def build(
         model: Id of the model, for its voices.
         description: The model's `cosyvoice.yaml`.
         report: Hears how far the conversion is.
+        taken: Ids that its voices must not have.
 
     Returns:
         The digest of every file by its path.
@@ -62,7 +64,7 @@ def build(
         ResourceError: No space, no permission, or the disk fails.
     """
     progress = _Progress(files, pieces, report)
-    work = _Work(files, target, model, read_dimensions(description), progress)
+    work = _Work(files, target, model, read_dimensions(description), progress, taken)
     try:
         # What overflows is refused by `_load`, so numpy need not warn of it.
         with np.errstate(all="ignore"):
@@ -110,9 +112,10 @@ class _Work:
         model: str,
         dimensions: Dimensions,
         progress: _Progress,
+        taken: Collection[str],
     ) -> None:
         self._files, self._target, self._model = files, target, model
-        self._dimensions, self._progress = dimensions, progress
+        self._dimensions, self._progress, self._taken = dimensions, progress, taken
 
     def convert(self, source: str, pieces: Iterable[Piece]) -> None:
         """Make all pieces of one released file, which is freed afterwards."""
@@ -127,7 +130,7 @@ class _Work:
                 self._write_graphs(piece, builders)
             elif folder == target:
                 size = self._dimensions.lm.speaker
-                write_built_in_voices(path, folder, self._model, size)
+                write_built_in_voices(path, folder, self._model, size, self._taken)
             else:
                 self._take_over(path, target)
             self._progress.done(piece)

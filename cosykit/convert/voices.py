@@ -23,17 +23,24 @@ _GENDERS: Mapping[str, Gender] = MappingProxyType({"女": "female", "男": "male
 
 
 def write_built_in_voices(
-    source: Path, folder: Path, model: str, speaker_size: int
+    source: Path,
+    folder: Path,
+    model: str,
+    speaker_size: int,
+    taken: Collection[str] = (),
 ) -> None:
     """Write every voice of a `spk2info.pt` into a folder.
 
     Of a voice only its speaker vector is taken, as upstream does.
 
+    Args:
+        taken: Ids that other voices have already.
+
     Raises:
         ModelLoadError: The file is broken, or a voice in it is of another size.
         ResourceError: The folder cannot be written or the disk is full.
     """
-    taken: set[str] = set()
+    ids = {id_.casefold() for id_ in taken}
     for name, table in read_tables(source).items():
         vector = table.get("embedding")
         if vector is None or vector.size != speaker_size or not _is_finite(vector):
@@ -45,8 +52,8 @@ def write_built_in_voices(
         # Halves of characters, which no file could hold, are not printable either.
         shown = "".join(c if c.isprintable() else "_" for c in name)
         voice = _voice(shown, model, vector)
-        voice = replace(voice, id=_free(voice.id, taken))
-        taken.add(voice.id)
+        voice = replace(voice, id=_free(voice.id, ids))
+        ids.add(voice.id.casefold())
         write_voice(voice_path(folder, voice.id), voice)
 
 
@@ -57,7 +64,8 @@ def _is_finite(vector: Tensor) -> bool:
 def _free(wanted: str, taken: Collection[str]) -> str:
     """Number an id, where another voice has it already."""
     numbered = (f"{wanted}_{number}" for number in count(2))
-    return next(id_ for id_ in chain([wanted], numbered) if id_ not in taken)
+    tried = chain([wanted], numbered)
+    return next(id_ for id_ in tried if id_.casefold() not in taken)
 
 
 def _voice(name: str, model: str, vector: Tensor) -> StoredVoice:

@@ -31,6 +31,7 @@ from cosykit.ops.request import InstallResult, Origin, Wish
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
 from cosykit.spec import GRAPHS_VERSION, Level, Precision
+from cosykit.synthesis.voice.store import VoiceStore
 
 
 class Assembly:
@@ -147,9 +148,16 @@ class Assembly:
         if DESCRIPTION not in files.digests:
             description = self._folder / DESCRIPTION
         self._news.say(f"Converting {', '.join(sorted({p.source for p in pieces}))}")
+        former = Bundle(self._folder, old) if old else self._former()
         with building_in(self._folder) as building:
             made = build(
-                files, building, pieces, self._model, description, self._news.conversion
+                files,
+                building,
+                pieces,
+                self._model,
+                description,
+                self._news.conversion,
+                VoiceStore(former).added() if former else (),
             )
             manifest = self._manifest(
                 self._origin(old, files), levels, made, description
@@ -157,9 +165,19 @@ class Assembly:
             seal(building, manifest)
         bundle = Bundle(self._folder, manifest)
         _drop_other_graphs(bundle)
+        if former:
+            _drop_other_voices(bundle, former)
         if not manifest.keeps_source:
             files.discard()
         return bundle
+
+    def _former(self) -> Bundle | None:
+        """Open what the new bundle takes the place of, if that can tell its voices."""
+        try:
+            bundle = read_bundle(self._models_dir, self._model)
+        except ModelLoadError:
+            return None
+        return bundle if bundle and bundle.manifest.facts else None
 
     def _origin(self, old: Manifest | None, files: SourceFiles) -> Manifest:
         """Begin a manifest with where the files come from."""
@@ -252,3 +270,10 @@ def _drop_other_graphs(bundle: Bundle) -> None:
         for path in (bundle.folder / precision).glob("*"):
             if f"{precision}/{path.name}" not in bundle.manifest.graphs:
                 path.unlink(missing_ok=True)
+
+
+def _drop_other_voices(bundle: Bundle, former: Bundle) -> None:
+    """Delete the voices of an earlier training that the new one does not have."""
+    for path in former.manifest.others.keys() - bundle.manifest.others.keys():
+        if (bundle.folder / path).parent == bundle.voices_folder:
+            (bundle.folder / path).unlink(missing_ok=True)

@@ -1,10 +1,14 @@
 """`cosykit convert` makes a model of one's own, which other commands know."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from cosykit.convert.checkpoint import read_tables
+from cosykit.convert.checkpoint_writer import TensorToWrite, write_checkpoint
 from cosykit.convert.synthetic import write_release
 from tests.cli.conftest import Run
 
@@ -48,6 +52,28 @@ def test_broken_own_model_is_listed_and_can_be_converted_again(
     assert "cosykit convert DIR --name mine" in outcome.err
     again = run("convert", str(checkpoints), "--name", "mine", "--precision", "int8")
     assert "mine is repaired" in again.out
+
+
+def test_added_voices_stay_and_built_in_ones_change_with_the_model(
+    run: Run, folder: Path, checkpoints: Path
+) -> None:
+    command = ("convert", str(checkpoints), "--name", "mine", "--precision", "int8")
+    run(*command)
+    voices = folder / "models/mine/voices"
+    added = (voices / "zh_female.npz").read_bytes()
+    (voices / "Anna.npz").write_bytes(added)
+    write_voices(checkpoints / "spk2info.pt", ["anna", "中文男"])
+    again = run(*command)
+    assert again.code == 0, again.err
+    assert (voices / "Anna.npz").read_bytes() == added
+    assert {path.stem for path in voices.iterdir()} == {"Anna", "anna_2", "zh_male"}
+    assert run("models", "--verify").code == 0
+
+
+def write_voices(path: Path, names: Sequence[str]) -> None:
+    vector = read_tables(path)["中文女"]["embedding"].astype(np.float32)
+    written = TensorToWrite(vector.shape, lambda: vector)
+    write_checkpoint(path, {name: {"embedding": written} for name in names})
 
 
 @pytest.mark.parametrize(
