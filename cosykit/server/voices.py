@@ -41,6 +41,7 @@ class VoiceObject(BaseModel):
 class VoiceList(BaseModel):
     """The voices of a model, the default first."""
 
+    model: str
     voices: list[VoiceObject]
 
 
@@ -95,9 +96,11 @@ async def list_voices(request: Request, service: SpeechService) -> Response:
         # It may have to be loaded, which is more than looking around.
         service.admission.count(client_of(request))
     async with service.hold(model) as serving:
-        voices = await asyncio.to_thread(serving.loop.engine.voices)
-    shown = VoiceList(voices=[_shown(voice) for voice in voices])
-    return JSONResponse(shown.model_dump())
+        engine = serving.loop.engine
+        voices = await asyncio.to_thread(engine.voices)
+    shown = [_shown(voice) for voice in voices]
+    listed = VoiceList(model=engine.info.model, voices=shown)
+    return JSONResponse(listed.model_dump())
 
 
 async def add_voice(request: Request, service: SpeechService) -> Response:

@@ -76,6 +76,9 @@ def test_added_voice_is_found_wherever_it_is(client: httpx.Client) -> None:
     assert added.json()["model"] == CLONES
     spoken = client.post(SPEECH, json={"input": TEXT, "voice": "anna", "seed": 1})
     assert speaker_of(spoken) == CLONES
+    listed = client.get(VOICES, params={"model": CLONES}).json()
+    assert listed["model"] == CLONES
+    assert "Anna" in {voice["id"] for voice in listed["voices"]}
     removed = client.delete(f"{VOICES}/Anna")
     assert removed.status_code == 200, removed.text
     gone = client.post(SPEECH, json={"input": TEXT, "voice": "anna"})
