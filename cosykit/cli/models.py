@@ -148,11 +148,14 @@ def _refuse_broken(rows: Sequence[ModelRow]) -> None:
 
 def _remove(folder: Path, model: str, *, with_voices: bool) -> None:
     from cosykit.errors import NotFoundError
-    from cosykit.hub.bundle import own_models, remove_bundle
+    from cosykit.hub.bundle import own_models, readable_bundle, remove_bundle
     from cosykit.hub.catalog import find_entry
+    from cosykit.synthesis.voice.store import added_voices
 
     name = model if model in own_models(folder) else find_entry(model).spec.id
-    if not with_voices and (added := _added_voices(folder, name)):
+    # A broken model cannot tell; a repair would keep its voices.
+    bundle = None if with_voices else readable_bundle(folder, name)
+    if bundle and (added := added_voices(bundle)):
         raise InputError(
             f"{name} has voices that are nowhere else: {', '.join(added)}",
             hint="Keep them with `cosykit voices export NAME FILE`, or add "
@@ -166,18 +169,3 @@ def _remove(folder: Path, model: str, *, with_voices: bool) -> None:
             param="model",
         )
     typer.echo(f"Removed {name} from {folder}")
-
-
-def _added_voices(folder: Path, model: str) -> Sequence[str]:
-    from cosykit.errors import ModelLoadError
-    from cosykit.hub.bundle import read_bundle
-    from cosykit.synthesis.voice.store import VoiceStore
-
-    try:
-        bundle = read_bundle(folder, model)
-    except ModelLoadError:
-        # A broken model cannot tell; its voices are kept by a repair.
-        return ()
-    if bundle is None or bundle.manifest.facts is None:
-        return ()
-    return VoiceStore(bundle).added()

@@ -20,7 +20,7 @@ from cosykit.errors import (
     RuntimeSetupError,
     TooLittleMemoryError,
 )
-from cosykit.hub.bundle import MANIFEST, read_bundle
+from cosykit.hub.bundle import MANIFEST, readable_bundle
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import Provider, choose_provider
 from cosykit.spec import LITE, SPECS, Precision
@@ -145,10 +145,7 @@ def _provider(settings: Settings) -> Provider:
 
 def _smaller(model: str, settings: Settings) -> Sequence[Precision]:
     """List the installed precisions below the one that the best rung would take."""
-    try:
-        bundle = read_bundle(settings.models_dir, model)
-    except ModelLoadError:
-        return ()
+    bundle = readable_bundle(settings.models_dir, model)
     if bundle is None or not bundle.levels:
         return ()
     taken = settings.runtime.precision

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable
 from cosykit.config.schema import Settings
 from cosykit.engines.fallback import best_installed
 from cosykit.engines.lite.voices import VOICES
-from cosykit.errors import ModelLoadError
-from cosykit.hub.bundle import Bundle, own_models, read_bundle
+from cosykit.hub.bundle import Bundle, own_models, readable_bundle
 from cosykit.hub.voice_file import StoredVoice
 from cosykit.spec import LITE, SPECS, Mode
 from cosykit.synthesis.voice.store import VoiceStore
@@ -26,7 +25,8 @@ def suited(
     able = [
         bundle
         for model in dict.fromkeys((best, *SPECS, *own_models(settings.models_dir)))
-        if (bundle := _whole_bundle(settings, model)) and _has(bundle, modes)
+        if (bundle := readable_bundle(settings.models_dir, model))
+        and _has(bundle, modes)
     ]
     if not able:
         return settings
@@ -37,13 +37,6 @@ def suited(
         chosen = LITE.id
     # What `auto` chooses by itself may fall back to a lesser model.
     return settings if chosen == best else settings.model_copy(update={"model": chosen})
-
-
-def _whole_bundle(settings: Settings, model: str) -> Bundle | None:
-    try:
-        return read_bundle(settings.models_dir, model)
-    except ModelLoadError:
-        return None
 
 
 def _has(bundle: Bundle, modes: Collection[Mode]) -> bool:

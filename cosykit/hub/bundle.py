@@ -195,6 +195,14 @@ def read_bundle(models_dir: Path, model: str) -> Bundle | None:
         raise _broken_manifest(folder, model, f"it is {reason}") from error
 
 
+def readable_bundle(models_dir: Path, model: str) -> Bundle | None:
+    """Open an installed model; None when there is none, or none that can be read."""
+    try:
+        return read_bundle(models_dir, model)
+    except ModelLoadError:
+        return None
+
+
 def _broken_manifest(folder: Path, model: str, reason: str) -> ModelLoadError:
     is_own = model not in CATALOG
     command = f"convert DIR --name {model}" if is_own else f"install {model} --repair"

@@ -20,6 +20,7 @@ from cosykit.hub.bundle import (
     Bundle,
     Manifest,
     read_bundle,
+    readable_bundle,
     seal,
 )
 from cosykit.hub.progress import News
@@ -31,7 +32,7 @@ from cosykit.ops.request import InstallResult, Origin, Wish
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
 from cosykit.spec import GRAPHS_VERSION, Level, Precision
-from cosykit.synthesis.voice.store import VoiceStore
+from cosykit.synthesis.voice.store import added_voices
 
 
 class Assembly:
@@ -148,7 +149,7 @@ class Assembly:
         if DESCRIPTION not in files.digests:
             description = self._folder / DESCRIPTION
         self._news.say(f"Converting {', '.join(sorted({p.source for p in pieces}))}")
-        former = Bundle(self._folder, old) if old else self._former()
+        former = readable_bundle(self._models_dir, self._model)
         with building_in(self._folder) as building:
             made = build(
                 files,
@@ -157,7 +158,7 @@ class Assembly:
                 self._model,
                 description,
                 self._news.conversion,
-                VoiceStore(former).added() if former else (),
+                added_voices(former) if former else (),
             )
             manifest = self._manifest(
                 self._origin(old, files), levels, made, description
@@ -170,14 +171,6 @@ class Assembly:
         if not manifest.keeps_source:
             files.discard()
         return bundle
-
-    def _former(self) -> Bundle | None:
-        """Open what the new bundle takes the place of, if that can tell its voices."""
-        try:
-            bundle = read_bundle(self._models_dir, self._model)
-        except ModelLoadError:
-            return None
-        return bundle if bundle and bundle.manifest.facts else None
 
     def _origin(self, old: Manifest | None, files: SourceFiles) -> Manifest:
         """Begin a manifest with where the files come from."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.engines.synthesizer import Synthesizer
-from cosykit.errors import InputError, ModelLoadError
+from cosykit.errors import InputError
 from cosykit.hub.atomic import translate_os_error
-from cosykit.hub.bundle import read_bundle
+from cosykit.hub.bundle import readable_bundle
 from cosykit.hub.catalog import find_entry
 from cosykit.hub.progress import Say, silent
 from cosykit.hub.space import require_space
@@ -81,10 +81,7 @@ def _is_made(settings: Settings, model: str, folder: Path) -> bool:
     runtime = settings.runtime
     provider = choose_provider(runtime.provider).provider
     wanted = choose_level(runtime.precision, runtime.vocoder_precision, provider).level
-    try:
-        bundle = read_bundle(folder, model)
-    except ModelLoadError:
-        return False
+    bundle = readable_bundle(folder, model)
     if bundle is None or bundle.manifest.graphs_version != GRAPHS_VERSION:
         return False
     return wanted in bundle.levels

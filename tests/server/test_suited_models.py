@@ -7,8 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cosykit.config.schema import Settings
-from tests.server.conftest import running, settings_for
+from tests.server.conftest import running
 from tests.server.test_cloning_api import (
     CLONES,
     CONVERT,
@@ -19,11 +18,8 @@ from tests.server.test_cloning_api import (
     TEXT,
     TTS,
     VOICES,
+    settings_of,
 )
-
-
-def settings_of(model: str, folder: Path) -> Settings:
-    return settings_for(model).model_copy(update={"models_dir": folder})
 
 
 @pytest.fixture(scope="module")

@@ -56,6 +56,11 @@ class Listing:
     broken: Sequence[ModelLoadError]
 
 
+def added_voices(bundle: Bundle) -> Sequence[str]:
+    """Give the ids of the voices that people added to a model, if it takes any."""
+    return VoiceStore(bundle).added() if bundle.manifest.facts else ()
+
+
 class VoiceStore:
     """Keeps the voices of a model; ids are the same in any letter case."""
 
