@@ -23,8 +23,8 @@ from cosykit.convert.module import Module, load_weights
 from cosykit.convert.networks import check_network
 from cosykit.convert.pieces import Piece
 from cosykit.convert.voices import write_built_in_voices
-from cosykit.errors import ModelLoadError, ResourceError
-from cosykit.hub.atomic import sync, translate_os_error
+from cosykit.errors import ModelLoadError
+from cosykit.hub.atomic import os_errors_of, sync
 from cosykit.hub.progress import Conversion, ConversionReport, silent
 from cosykit.hub.sources import SourceFiles
 from cosykit.hub.verify import FileDigest, digest_of
@@ -65,16 +65,11 @@ def build(
     """
     progress = _Progress(files, pieces, report)
     work = _Work(files, target, model, read_dimensions(description), progress, taken)
-    try:
-        # What overflows is refused by `_load`, so numpy need not warn of it.
-        with np.errstate(all="ignore"):
-            for source in dict.fromkeys(piece.source for piece in pieces):
-                work.convert(source, [p for p in pieces if p.source == source])
+    # What overflows is refused by `_load`, so numpy need not warn of it.
+    with os_errors_of(target), np.errstate(all="ignore"):
+        for source in dict.fromkeys(piece.source for piece in pieces):
+            work.convert(source, [p for p in pieces if p.source == source])
         return _settled(target)
-    except OSError as error:
-        if isinstance(error, ResourceError):
-            raise
-        raise translate_os_error(error, target) from error
 
 
 class _Progress:

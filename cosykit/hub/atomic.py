@@ -20,20 +20,15 @@ def replacing(target: Path) -> Iterator[Path]:
     Raises:
         ResourceError: The folder cannot be written or the disk is full.
     """
-    try:
+    with os_errors_of(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise translate_os_error(error, target) from error
     temporary = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
     try:
-        yield temporary
-        sync(temporary)
-        temporary.replace(target)
-        sync(target.parent)
-    except OSError as error:
-        if isinstance(error, ResourceError):
-            raise
-        raise translate_os_error(error, target) from error
+        with os_errors_of(target):
+            yield temporary
+            sync(temporary)
+            temporary.replace(target)
+            sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -54,13 +49,11 @@ def delete_folder(folder: Path) -> None:
     Raises:
         ResourceError: A file cannot be deleted.
     """
-    try:
+    with os_errors_of(folder):
         if folder.is_symlink():
             folder.unlink()
         elif folder.exists():
             shutil.rmtree(folder)
-    except OSError as error:
-        raise translate_os_error(error, folder) from error
 
 
 def sync(path: Path) -> None:
@@ -70,6 +63,21 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def os_errors_of(path: Path) -> Iterator[None]:
+    """Translate what the system raises inside, unless that was done already.
+
+    Raises:
+        ResourceError: The system failed, most likely at that path.
+    """
+    try:
+        yield
+    except ResourceError:
+        raise
+    except OSError as error:
+        raise translate_os_error(error, path) from error
 
 
 def translate_os_error(error: OSError, path: Path) -> ResourceError:

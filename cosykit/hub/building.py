@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cosykit.errors import ResourceError
-from cosykit.hub.atomic import sync, translate_os_error
+from cosykit.hub.atomic import os_errors_of, sync
 from cosykit.hub.bundle import MANIFEST
 
 _NAME = ".building"
@@ -29,13 +28,10 @@ def building_in(folder: Path) -> Iterator[Path]:
     """
     building = folder / _NAME
     try:
-        building.mkdir(parents=True)
-        yield building
-        settle(folder)
-    except OSError as error:
-        if isinstance(error, ResourceError):
-            raise
-        raise translate_os_error(error, building) from error
+        with os_errors_of(building):
+            building.mkdir(parents=True)
+            yield building
+            settle(folder)
     finally:
         if not (building / MANIFEST).exists():
             shutil.rmtree(building, ignore_errors=True)
@@ -50,17 +46,13 @@ def settle(folder: Path) -> None:
         ResourceError: A file cannot be moved or deleted.
     """
     building = folder / _NAME
-    try:
+    with os_errors_of(folder):
         if (building / MANIFEST).is_file():
             _move_all(building, folder)
         if building.exists():
             shutil.rmtree(building)
         for temporary in folder.rglob(".*.tmp"):
             temporary.unlink()
-    except OSError as error:
-        if isinstance(error, ResourceError):
-            raise
-        raise translate_os_error(error, folder) from error
 
 
 def _move_all(building: Path, folder: Path) -> None:
@@ -76,8 +68,6 @@ def _move_all(building: Path, folder: Path) -> None:
 
 
 def _move(path: Path, target: Path) -> None:
-    try:
+    with os_errors_of(target):  # told with the place, where something may be in the way
         target.parent.mkdir(parents=True, exist_ok=True)
         path.replace(target)
-    except OSError as error:  # told with the place that something may be in the way of
-        raise translate_os_error(error, target) from error
