@@ -32,12 +32,9 @@ class Capabilities:
         parallel: Speak several requests at once, each in a thread of its own.
     """
 
-    streaming: bool = True
     cloning: bool = False
     conversion: bool = False
     instructions: bool = False
-    text_streaming: bool = False
-    timestamps: bool = False
     parallel: bool = False
 
 
@@ -258,7 +255,8 @@ class VocoderStream(Protocol):
 
         Args:
             last: Whether the utterance ends with these frames; then all the rest of
-                its samples is given.
+                its samples is given. Fewer than the frames of the mel last, but for
+                some milliseconds, fail the request.
         """
 
 

@@ -62,7 +62,6 @@ class Storage:
 
     kind: StorageType
     key: str
-    elements: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ class StateUnpickler(pickle.Unpickler):
         is_storage = isinstance(kind, StorageType) and isinstance(elements, int)
         if not (is_storage and isinstance(key, str)):
             raise pickle.UnpicklingError("a reference to something else than a storage")
-        storage = Storage(kind, key, elements)
+        storage = Storage(kind, key)
         self.storages[storage.key] = storage
         return storage
 
