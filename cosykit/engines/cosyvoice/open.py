@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from cosykit.config.schema import Settings
+from cosykit.engines.cosyvoice.checked_vocoder import CheckedVocoder
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
 from cosykit.engines.cosyvoice.identity import Identities
@@ -81,7 +82,7 @@ def _open_stages(
     reader = Reader(
         installed.open("text_encoder"), partial(installed.open, "lm_embedding"), facts
     )
-    vocoder = open_vocoder(model, settings)
+    vocoder = CheckedVocoder(open_vocoder(model, settings), facts)
     pieces = TextPieces(
         open_text_frontend(settings.text), normalizes=settings.text.normalize
     )

@@ -12,7 +12,6 @@ import numpy as np
 
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
-from cosykit.errors import PluginError
 from cosykit.synthesis.flow.chunks import Chunk
 from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.types import Mel, Samples
@@ -74,31 +73,6 @@ class Rendering:
                 is_whole = number == pieces
                 is_last = is_whole and part.chunk.last
                 with times.measure("vocoder"):
-                    samples = _spoken(part.utterance, piece, is_last)
+                    samples = part.utterance.vocoder.process(piece, last=is_last)
                 self.is_over = is_whole and part is self.parts[-1]
                 yield Spoken(part, samples, is_whole)
-
-
-def _spoken(utterance: Utterance, mel: Mel, last: bool) -> Samples:
-    """Have a vocoder speak; it may be a stranger's, who gives anything.
-
-    Raises:
-        PluginError: It gives no samples, or none in all of an utterance.
-    """
-    samples = utterance.vocoder.process(mel, last=last)
-    if not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
-        # Integers would be played as loud as can be.
-        raise _misfit(f"a {getattr(samples, 'dtype', type(samples).__name__)}")
-    if samples.ndim != 1:
-        raise _misfit(f"an array of shape {samples.shape}")
-    utterance.is_heard |= samples.size > 0
-    if last and mel.size and not utterance.is_heard:
-        raise _misfit("nothing")
-    return samples.astype(np.float32, copy=False)
-
-
-def _misfit(given: str) -> PluginError:
-    return PluginError(
-        f"the vocoder gave {given} in the place of samples",
-        hint="Set engine.vocoder to hift, or have the plug-in give float32 (samples)",
-    )

@@ -36,7 +36,6 @@ class Utterance:
         failure: Why it cannot go on; it has ended then.
         attempt: How often it was begun anew.
         is_rendered: Whether tokens of it went into the flow already.
-        is_heard: Whether samples of it were given already.
     """
 
     piece: TextPiece
@@ -52,7 +51,6 @@ class Utterance:
     failure: Exception | None = None
     attempt: int = 0
     is_rendered: bool = False
-    is_heard: bool = False
     _generator: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:

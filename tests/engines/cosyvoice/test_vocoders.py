@@ -16,6 +16,7 @@ from cosykit.types import AudioChunk, Mel, Samples, SpeechRequest
 
 TEXT = "第一句话说的是春天。" * 4
 FAULTY_SEED = 7
+FRAME_SAMPLES = 256
 
 Fault = Callable[[Samples], object]
 
@@ -100,8 +101,18 @@ def fail(samples: Samples) -> Samples:
         (lambda samples: (samples * 32767).astype(np.int16), PluginError),
         (lambda samples: samples[None], PluginError),
         (lambda samples: samples[:0], PluginError),
+        (lambda samples: samples[::2], PluginError),
+        (lambda samples: samples[: -5 * FRAME_SAMPLES], PluginError),
     ],
-    ids=["raises", "nothing", "integers", "two dimensions", "no sample"],
+    ids=[
+        "raises",
+        "nothing",
+        "integers",
+        "two dimensions",
+        "no sample",
+        "half",
+        "all but the end",
+    ],
 )
 def test_request_that_a_vocoder_fails_at_fails_alone(
     engine: CosyVoiceEngine, vocoder: Faulty, fault: Fault, kind: type[Exception]
@@ -115,6 +126,15 @@ def test_request_that_a_vocoder_fails_at_fails_alone(
     for request, samples in zip(others, alone, strict=True):
         heard = samples_in(told[request.request_id])
         np.testing.assert_allclose(heard, samples, atol=1e-4)
+
+
+def test_frames_that_networks_lose_at_the_ends_are_no_fault(
+    engine: CosyVoiceEngine, vocoder: Faulty
+) -> None:
+    vocoder.fault = lambda samples: samples[: -2 * FRAME_SAMPLES]
+    request = SpeechRequest(TEXT, seed=FAULTY_SEED, whole=True)
+    (told,) = outcomes(engine, [request]).values()
+    assert samples_in(told).size
 
 
 def test_samples_of_another_precision_are_taken(
