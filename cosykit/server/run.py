@@ -5,6 +5,7 @@ import math
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from ipaddress import ip_address
 from types import FrameType
@@ -22,6 +23,7 @@ from cosykit.server.logs import configure_logging
 from cosykit.server.ports import check_ports
 from cosykit.server.service import SpeechService
 from cosykit.server.websocket import SocketConnection
+from cosykit.synthesis.loop import THREAD_NAME
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +33,8 @@ def serve(
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then finish what runs and return.
 
-    A model that is still being loaded is not waited for: the process ends.
+    A model that is still being loaded is not waited for, nor an engine that does not
+    end what it does: the process ends.
 
     Args:
         open_model: Loads the model; None takes the one of the settings.
@@ -62,14 +65,19 @@ def serve(
         if not settings.server.api_keys and not _is_private(listener):
             _log.warning("whoever reaches it may use it: server.api_keys is empty")
         server.run(sockets=[listener])
-    if service.is_loading:
+    if service.is_loading or _is_speaking():
         _leave()
     if service.failure:
         raise service.failure
 
 
+def _is_speaking() -> bool:
+    """Tell whether a thread of an engine did not come to its end."""
+    return any(thread.name == THREAD_NAME for thread in threading.enumerate())
+
+
 def _leave() -> None:
-    """End the process under a thread that loads a model.
+    """End the process under a thread that loads a model, or speaks.
 
     Such a thread can neither be stopped nor survive the end of the interpreter: ONNX
     Runtime would abort the process.

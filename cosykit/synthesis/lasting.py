@@ -34,18 +34,23 @@ class LastingThreads:
         self.restarts = 0
         self._pauses_end = threading.Event()
         self._threads = [
-            threading.Thread(target=self._last, name=name) for _ in range(size)
+            # An engine may be a plug-in, whose step never ends; the process has to.
+            threading.Thread(target=self._last, name=name, daemon=True)
+            for _ in range(size)
         ]
         for thread in self._threads:
             thread.start()
 
-    def join(self, timeout_s: float | None = None) -> None:
-        """Wait until all have returned; without a timeout also those that pause."""
-        if timeout_s is None:
-            self._pauses_end.set()
-        goal = None if timeout_s is None else time.monotonic() + timeout_s
+    def join(self, timeout_s: float) -> bool:
+        """Wait until all have returned; tell whether they have."""
+        goal = time.monotonic() + timeout_s
         for thread in self._threads:
-            thread.join(None if goal is None else max(0.0, goal - time.monotonic()))
+            thread.join(max(0.0, goal - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def hurry(self) -> None:
+        """Cut the pauses short, from now on."""
+        self._pauses_end.set()
 
     def _last(self) -> None:
         pause_s = _FIRST_PAUSE_S

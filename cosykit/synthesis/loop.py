@@ -28,6 +28,12 @@ from cosykit.types import AudioChunk, SpeechRequest
 
 _log = logging.getLogger(__name__)
 
+THREAD_NAME = "cosykit-engine"
+
+# How long closing waits for the step that is under way, once nobody wants its audio:
+# the longest that we know takes 1 s on two cores.
+_LAST_STEP_S = 5.0
+
 
 class Loop:
     """Runs an engine in threads of its own and hands its audio to event loops.
@@ -42,6 +48,7 @@ class Loop:
         parallel: Threads that speak at once, where an engine can that does not batch;
             `auto` takes as many as a run of it has.
         on_restart: Called when a thread of the engine had died and begins anew.
+        on_close: Called with the engine once it speaks no more.
     """
 
     def __init__(
@@ -55,10 +62,11 @@ class Loop:
         start_within_s: float = math.inf,
         parallel: int | Auto = "auto",
         on_restart: Callable[[], None] = lambda: None,
+        on_close: Callable[[Engine], None] = lambda engine: None,
     ) -> None:
         self.engine = engine
         self._timeout_s = timeout_s
-        self._on_restart = on_restart
+        self._on_restart, self._on_close = on_restart, on_close
         self._turns = Turns(engine)
         self._batch = engine if isinstance(engine, BatchEngine) else None
         threads = _threads(engine, parallel)
@@ -67,9 +75,7 @@ class Loop:
         self._limits = Limits(queue_size, batch_size, start_within_s, batch_window_s)
         self._schedule = Schedule(self._limits, takes_turns=self._batch is None)
         work = self._step_all if self._batch else self._take_turns
-        self._threads = LastingThreads(
-            "cosykit-engine", threads, work, self._begin_anew
-        )
+        self._threads = LastingThreads(THREAD_NAME, threads, work, self._begin_anew)
 
     @classmethod
     def configured(
@@ -77,6 +83,7 @@ class Loop:
         engine: Engine,
         settings: EngineSettings,
         on_restart: Callable[[], None] = lambda: None,
+        on_close: Callable[[Engine], None] = lambda engine: None,
     ) -> Self:
         """Run an engine as the configuration says."""
         return cls(
@@ -88,6 +95,7 @@ class Loop:
             timeout_s=settings.timeout_s,
             parallel=settings.parallel,
             on_restart=on_restart,
+            on_close=on_close,
         )
 
     @property
@@ -170,13 +178,23 @@ class Loop:
         )
 
     async def close(self, grace_s: float = 0.0) -> None:
-        """Refuse newcomers, let the others end within the grace, stop the threads."""
+        """Refuse newcomers, let the others end within the grace, stop the threads.
+
+        An engine whose step does not end is left as it is.
+        """
         self._schedule.close()
-        await asyncio.to_thread(self._threads.join, grace_s)
+        if not all(job.left for job in self._schedule.everybody()):
+            await asyncio.to_thread(self._threads.join, grace_s)
         for job in self._schedule.everybody():
             job.post(closing())
             self._leave(job)
-        await asyncio.to_thread(self._threads.join)
+        self._threads.hurry()
+        has_ended = await asyncio.to_thread(self._threads.join, _LAST_STEP_S)
+        self._on_close(self.engine)
+        if not has_ended:
+            # To free what a thread works with would end the process.
+            _log.error("the engine does not end what it does, and is left behind")
+            return
         try:
             self.engine.close()
         except Exception:

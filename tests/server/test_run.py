@@ -116,6 +116,33 @@ def test_stop_lets_a_stream_end_and_refuses_newcomers(
     serve_while(settings_for("counting"), act)
 
 
+def test_engine_that_never_ends_what_it_does_is_left_behind(
+    plugins: None,
+    signals: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left: list[bool] = []
+    monkeypatch.setattr("cosykit.server.run._leave", lambda: left.append(True))
+    monkeypatch.setattr("cosykit.synthesis.loop._LAST_STEP_S", 0.01)
+    engines: list[CountingEngine] = []
+
+    def act(port: int) -> None:
+        with wired(port) as wire:
+            wire.send(speech("w wait w"))
+            wire.read_until(b"\r\n\r\n")
+            engines.append(opened_engine())
+            assert engines[0].held.wait(PATIENCE_S)
+            terminate()
+            assert not wire.read_rest().endswith(b"0\r\n\r\n")
+
+    serve_while(settings_for("counting", server={"grace_s": 0}), act)
+    assert left
+    assert "left behind" in capsys.readouterr().err
+    assert not engines[0].closed.is_set()
+    engines[0].gate.set()
+
+
 def test_stop_does_not_wait_longer_than_the_grace(
     plugins: None, signals: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,9 +12,10 @@ from typing import cast
 import numpy as np
 import pytest
 
-from cosykit.errors import CosykitError, OutOfMemoryError
+from cosykit.errors import BusyError, CosykitError, OutOfMemoryError
 from cosykit.seams import Progress
 from cosykit.synthesis import lasting
+from cosykit.synthesis import loop as loops
 from cosykit.synthesis.job import Job
 from cosykit.types import AudioChunk, Samples, SpeechRequest
 from tests.patience import PATIENCE_S
@@ -100,6 +101,35 @@ async def test_closing_does_not_wait_for_a_pause(
             await words_of(loop, "w")
         await asyncio.wait_for(loop.close(), PATIENCE_S)
     assert not [t for t in threading.enumerate() if t.name == "cosykit-engine"]
+
+
+async def test_step_that_never_ends_does_not_keep_a_server_from_closing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(loops, "_LAST_STEP_S", 0.01)
+    engine = CountingEngine()
+    async with running(engine) as loop:
+        speaking = asyncio.create_task(words_of(loop, "wait"))
+        await held(engine)
+        await asyncio.wait_for(loop.close(), PATIENCE_S)
+        with pytest.raises(BusyError, match="closing"):
+            await speaking
+        # It works with its sessions still.
+        assert not engine.closed.is_set()
+    assert "left behind" in caplog.text
+
+
+async def test_grace_is_not_for_a_step_that_nobody_listens_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loops, "_LAST_STEP_S", 0.01)
+    engine = CountingEngine()
+    async with running(engine) as loop:
+        speaking = asyncio.create_task(words_of(loop, "wait"))
+        await held(engine)
+        speaking.cancel()
+        await asyncio.wait({speaking})
+        await asyncio.wait_for(loop.close(grace_s=3600), PATIENCE_S)
 
 
 async def test_engine_that_cannot_be_closed_does_not_keep_a_server_from_it(
