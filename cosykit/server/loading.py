@@ -13,6 +13,7 @@ from cosykit.config.schema import EngineSettings
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, InputError
 from cosykit.seams import BatchEngine
+from cosykit.server.tally import Tally
 from cosykit.synthesis.loop import Loop
 from cosykit.types import Language, SpeechRequest
 
@@ -37,6 +38,7 @@ class Loader:
 
     Attributes:
         turn: Held by whoever loads, so that what a model takes can be measured.
+        tally: What the models count.
         is_loading: Whether a thread is busy loading a model.
     """
 
@@ -45,6 +47,7 @@ class Loader:
     ) -> None:
         self._engine, self._on_restart = engine, on_restart
         self.turn = asyncio.Lock()
+        self.tally = Tally()
         self.is_loading = False
 
     async def load(self, open_model: Callable[[], Synthesizer]) -> Synthesizer:
@@ -60,7 +63,10 @@ class Loader:
 
     def loop_of(self, opened: Synthesizer) -> Loop:
         """Give a model its threads and its queue."""
-        return Loop.configured(opened.engine, self._engine, self._on_restart)
+        self.tally.watch(opened.engine)
+        return Loop.configured(
+            opened.engine, self._engine, self._on_restart, self.tally.settle
+        )
 
     async def warm_up(self, loop: Loop) -> None:
         """Speak once in each language, where the configuration asks for it."""

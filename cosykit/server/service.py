@@ -13,7 +13,7 @@ from cosykit.engines.roster import find_installed_model
 from cosykit.engines.suited import suited
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError
-from cosykit.seams import Counting, Engine
+from cosykit.seams import Engine
 from cosykit.server.admission import Admission
 from cosykit.server.beside import OneAtATime
 from cosykit.server.cache.cache import open_cache
@@ -113,7 +113,7 @@ class SpeechService:
         self.metrics.watch_count(
             "cosykit_runaways",
             "Utterances that did not end by themselves",
-            self._runaways,
+            lambda: self._loader.tally.runaways,
         )
         self.metrics.watch_each(
             "cosykit_model_memory_bytes",
@@ -147,12 +147,6 @@ class SpeechService:
     def _expected_wait_s(self) -> float:
         loop = self.engine_loop
         return loop.expected_wait_s if loop else 0.0
-
-    def _runaways(self) -> int:
-        current = self.configured.exchange.current
-        servings = [*([current] if current else []), *self.pool.servings]
-        engines = (serving.loop.engine for serving in servings)
-        return sum(e.runaways for e in engines if isinstance(e, Counting))
 
     @property
     def is_loading(self) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from cosykit.config.schema import Settings
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import CosykitError
-from cosykit.seams import Counting, Progress
+from cosykit.seams import Progress
 from cosykit.server.exchange import Serving
 from cosykit.server.metrics import Metrics
 from cosykit.server.service import SpeechService
@@ -22,14 +22,20 @@ def test_count_of_something_else_is_a_counter() -> None:
     assert "cosykit_falls_total 3.0" in page
 
 
-def test_runaways_of_the_engine_in_use_are_told() -> None:
+async def test_runaways_of_all_models_are_told_also_of_those_that_are_unloaded() -> (
+    None
+):
+    class Astray(CountingEngine):
+        runaways = 2
+
     service = SpeechService(Settings())
     assert "cosykit_runaways_total 0.0" in service.metrics.page().decode()
-    engine = SimpleNamespace(runaways=2, info=SimpleNamespace(model="some"))
-    assert isinstance(engine, Counting)
-    loop = SimpleNamespace(engine=engine, waiting=0, active=0, expected_wait_s=0.0)
-    service.configured.exchange.put(Serving(loop))  # type: ignore[arg-type]
-    assert "cosykit_runaways_total 2.0" in service.metrics.page().decode()
+    loops = [service._loader.loop_of(Synthesizer(Astray())) for _ in range(2)]
+    assert "cosykit_runaways_total 4.0" in service.metrics.page().decode()
+    await loops[0].close()
+    assert "cosykit_runaways_total 4.0" in service.metrics.page().decode()
+    await loops[1].close()
+    assert "cosykit_runaways_total 4.0" in service.metrics.page().decode()
 
 
 def test_lesser_model_in_the_place_of_the_best_is_told() -> None:
