@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cosykit.convert.synthetic import write_release
 from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.hub.catalog import CATALOG, HubSource
+from cosykit.hub.verify import FileDigest
 from tests.cli.conftest import Outcome, Run
 from tests.convert.recorded import FOLDER
 from tests.hub.hub_server import (
@@ -25,8 +27,14 @@ from tests.hub.hub_server import (
     HubServer,
     answer_status,
     cut,
+    end_early,
     flip,
+    ignore_range,
     log_in_first,
+    lose_tail,
+    redirect_to,
+    sha256,
+    shorten,
     stall,
 )
 from tests.mortal import count_changes, die_at_change
@@ -35,6 +43,7 @@ MODEL = "cosyvoice-300m-sft"
 SOURCE = CATALOG[MODEL].source
 NAMES = ("llm.pt", "flow.pt", "hift.pt", "spk2info.pt", "cosyvoice.yaml")
 FILES = {name: (FOLDER / name).read_bytes() for name in NAMES}
+LENGTH = len(FILES["llm.pt"])
 WEIGHTS = "* storage llm.pt"
 
 
@@ -81,9 +90,14 @@ def is_installed(outcome: Outcome, folder: Path) -> bool:
     assert not bundle.problems()
     kept = {path.name for path in bundle.folder.iterdir()}
     assert kept == {"manifest.json", "cosyvoice.yaml", "voices", "fp32", "int8"}
+    return bundle.manifest.source_files == digests_of(FILES)
+
+
+def digests_of(files: dict[str, bytes]) -> dict[str, FileDigest]:
     return {
-        name: digest.size_bytes for name, digest in bundle.manifest.source_files.items()
-    } == {name: len(content) for name, content in FILES.items()}
+        name: FileDigest(len(content), sha256(content))
+        for name, content in files.items()
+    }
 
 
 def start(
@@ -189,7 +203,14 @@ def test_embedded_voice_comes_from_no_hub(run: Run, hub: HubServer) -> None:
     [
         (answer_status(403), "403 for llm.pt"),
         (answer_status(404), "404 for llm.pt"),
+        (answer_status(429), "429 for llm.pt"),
+        (answer_status(500), "500 for llm.pt"),
         (answer_status(503), "503 for llm.pt"),
+        (cut(100_000), "the connection to localhost"),
+        (lose_tail(1_000), "localhost cannot go on with llm.pt"),
+        (shorten(1_000), "llm.pt has 1000 bytes at localhost"),
+        (redirect_to("http://127.0.0.1:9/x"), "127.0.0.1 cannot be reached"),
+        (redirect_to("http://storage.invalid/x"), "storage.invalid, where 127"),
         (log_in_first, "web page instead of llm.pt"),
         (flip(0), "llm.pt arrived with another hash"),
     ],
@@ -207,6 +228,90 @@ def test_failing_hub_is_told_with_code_8(
     assert not (folder / "models" / MODEL / "manifest.json").exists()
     hub.heal()
     assert is_installed(run("install", MODEL), folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(cut(after) for after in (0, 1, 65_536, LENGTH // 2, LENGTH - 1)),
+        end_early(1_000),
+        shorten(LENGTH - 1),
+        flip(LENGTH // 2),
+        answer_status(403),
+        answer_status(429),
+        answer_status(500),
+        answer_status(503),
+    ],
+)
+def test_fault_that_passes_ends_in_a_whole_model(
+    run: Run, folder: Path, hub: HubServer, change: Change
+) -> None:
+    hub.fail(WEIGHTS, change, times=1)
+    assert is_installed(run("install", MODEL), folder)
+    assert len(hub.asked(WEIGHTS)) == 2
+
+
+def test_server_that_ignores_ranges_gives_a_whole_model(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    hub.fail(WEIGHTS, cut(100_000), times=1)
+    hub.fail(WEIGHTS, ignore_range)
+    assert is_installed(run("install", MODEL), folder)
+
+
+def test_other_hub_takes_over_in_the_middle_of_a_file(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    hub.fail("modelscope list", answer_status(404), times=1)
+    hub.fail("huggingface storage llm.pt", cut(100_000), times=1)
+    hub.fail("huggingface storage llm.pt", answer_status(404))
+    outcome = run("install", MODEL, "--source", "auto")
+    assert is_installed(outcome, folder)
+    assert "going on with ModelScope" in outcome.err
+    (request,) = hub.asked("modelscope storage llm.pt")
+    assert request.headers["Range"] == "bytes=100000-"
+
+
+def test_file_that_changed_between_two_tries_comes_in_its_new_state(
+    run: Run, folder: Path, hub: HubServer
+) -> None:
+    hub.fail(WEIGHTS, cut(100_000), times=2)
+    assert run("install", MODEL).code == 8
+    changed = bytearray(FILES["llm.pt"])
+    changed[LENGTH // 2] ^= 1  # in the middle of a weight
+    files = {**FILES, "llm.pt": bytes(changed)}
+    hub.repositories = dict.fromkeys(hub.repositories, files)
+    outcome = run("install", MODEL)
+    assert outcome.code == 0, outcome.err
+    assert not bundle_of(folder).problems()
+    assert bundle_of(folder).manifest.source_files == digests_of(files)
+
+
+def test_private_copy_needs_a_token(
+    run: Run, folder: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.token = "secret-1"
+    outcome = run("install", MODEL)
+    assert outcome.code == 8
+    assert "set HF_TOKEN" in outcome.err
+    monkeypatch.setenv("HF_TOKEN", "secret-1")
+    assert is_installed(run("install", MODEL), folder)
+
+
+def test_space_for_download_and_conversion_is_checked_first(
+    run: Run, folder: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files would fit, but not what is made of them as well."""
+    released_bytes = sum(map(len, FILES.values()))
+
+    def usage(path: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=round(1.1 * released_bytes))
+
+    monkeypatch.setattr("shutil.disk_usage", usage)
+    outcome = run("install", MODEL)
+    assert outcome.code == 6
+    assert f"{MODEL} needs" in outcome.err
+    assert not hub.asked("* file *")
 
 
 def test_offline_is_told_with_code_8(run: Run, folder: Path, hub: HubServer) -> None:
