@@ -1,7 +1,7 @@
 """Do long work beside the event loop."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
 from cosykit.errors import BusyError, DeadlineError
@@ -14,7 +14,12 @@ async def in_thread(work: Callable[[], Result]) -> Result:
 
     An encoder that were closed while it works would take the process with it.
     """
-    working = asyncio.create_task(asyncio.to_thread(work))
+    return await to_its_end(asyncio.to_thread(work))
+
+
+async def to_its_end(work: Coroutine[object, object, Result]) -> Result:
+    """Do what must not be left half done; a cancelled caller waits for its end."""
+    working = asyncio.create_task(work)
     try:
         return await asyncio.shield(working)
     finally:

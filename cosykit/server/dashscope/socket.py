@@ -9,6 +9,7 @@ from websockets.frames import CloseCode
 
 from cosykit.errors import CosykitError, InputError, SilenceError, quoted
 from cosykit.server.admission import Client
+from cosykit.server.beside import to_its_end
 from cosykit.server.dashscope.failures import FailedAnswer
 from cosykit.server.dashscope.messages import (
     AboutTask,
@@ -113,6 +114,7 @@ class Conversation:
                     receiving = asyncio.create_task(self._receive())
         finally:
             receiving.cancel()
+            await asyncio.gather(receiving, return_exceptions=True)
 
     async def _wait_for(self, receiving: "asyncio.Task[str | None]") -> bool:
         """Wait for a message or the end of the task; False where no task comes.
@@ -251,11 +253,7 @@ class Conversation:
         Raises:
             WebSocketDisconnect: The client has gone, or takes nothing any more.
         """
-        sending = asyncio.create_task(self._send(event, audio))
-        try:
-            await asyncio.shield(sending)
-        finally:
-            await asyncio.wait({sending})
+        await to_its_end(self._send(event, audio))
 
     async def _send(self, event: Event, audio: bytes) -> None:
         patience = asyncio.timeout(self._service.settings.engine.timeout_s)

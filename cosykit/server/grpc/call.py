@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError, Message
 
 from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
+from cosykit.server.beside import to_its_end
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.discretion import discreet
 from cosykit.server.request_log import REQUEST_ID, note_answer, safe_id
@@ -161,14 +162,11 @@ class Call:
         """Send what goes ahead of the first message."""
         metadata = {name.lower(): value for name, value in headers.items()}
         metadata["x-request-id"] = REQUEST_ID.get()
-        sending = asyncio.ensure_future(
-            self._context.send_initial_metadata(tuple(metadata.items()))
-        )
-        try:
-            await asyncio.shield(sending)
-        finally:
-            # A status sent meanwhile would bring them a second time, and fail for that.
-            await asyncio.wait({sending})
+        # A status sent meanwhile would bring them a second time, and fail for that.
+        await to_its_end(self._send_ahead(tuple(metadata.items())))
+
+    async def _send_ahead(self, metadata: _Pairs) -> None:
+        await self._context.send_initial_metadata(metadata)
 
     @asynccontextmanager
     async def stirring(self, patience_s: float) -> AsyncGenerator[None]:

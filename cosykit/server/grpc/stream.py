@@ -43,7 +43,8 @@ async def stream_tts(call: Call) -> None:
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.wait(tasks)
+        # Both may have failed; one of them is enough to tell.
+        await asyncio.gather(*tasks, return_exceptions=True)
     if not listening.result():
         raise closing()
 
