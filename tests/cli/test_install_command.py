@@ -207,7 +207,7 @@ def test_embedded_voice_comes_from_no_hub(run: Run, hub: HubServer) -> None:
         (answer_status(500), "500 for llm.pt"),
         (answer_status(503), "503 for llm.pt"),
         (cut(100_000), "the connection to localhost"),
-        (lose_tail(1_000), "localhost cannot go on with llm.pt"),
+        (lose_tail(1_000), "127.0.0.1 cannot go on with llm.pt"),
         (shorten(1_000), "llm.pt has 1000 bytes at localhost"),
         (redirect_to("http://127.0.0.1:9/x"), "127.0.0.1 cannot be reached"),
         (redirect_to("http://storage.invalid/x"), "storage.invalid, where 127"),
