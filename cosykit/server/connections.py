@@ -47,8 +47,9 @@ class Connection(H11Protocol):
     """A connection that is closed when it sends no request.
 
     It has uvicorn's `timeout_keep_alive` to send the whole head of one, from its first
-    moment and from each answer on, and may fall silent for as long in a body. Where
-    connections run out, the one that has been waited for longest makes room.
+    moment and from each answer on, and may fall silent for as long in a body. Before it
+    is closed, it has at least as long to take what was sent. Where connections run out,
+    the one that has been waited for longest makes room.
     """
 
     _waits_for: Literal["head", "body"] | None = None
@@ -100,8 +101,13 @@ class Connection(H11Protocol):
             self._due = math.inf
         elif self._waits_for == "body" or before != self._waits_for:
             self._due = self.loop.time() + self.timeout_keep_alive
-        if self._timer is None and self._due < math.inf:
-            self._timer = self.loop.call_at(self._due, self._look_again)
+        if self._timer is None:
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        # An answer under way may break off, of which nobody tells us.
+        at = min(self._due, self.loop.time() + self.timeout_keep_alive)
+        self._timer = self.loop.call_at(at, self._look_again)
 
     def _missing(self) -> Literal["head", "body"] | None:
         if self.cycle is None or self.cycle.response_complete:
@@ -110,18 +116,16 @@ class Connection(H11Protocol):
 
     def _look_again(self) -> None:
         self._timer = None
-        if self._due == math.inf:
-            return
-        if self._due > self.loop.time():
-            self._timer = self.loop.call_at(self._due, self._look_again)
-        elif self._is_leaving or self._waits_for == "body":
+        is_late = self._due <= self.loop.time()
+        if self._is_leaving or (is_late and self._waits_for == "body"):
             self.transport.abort()
-        else:
+            return
+        if is_late or self.transport.is_closing():
             # What it has not read yet of its last answer is sent first.
             self.transport.close()
             self._is_leaving = True
-            self._due = self.loop.time() + self.timeout_keep_alive
-            self._timer = self.loop.call_at(self._due, self._look_again)
+            self._due = math.inf
+        self._set_timer()
 
     def _make_room(self) -> None:
         others = (

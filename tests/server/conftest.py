@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import httpx
+import psutil
 import pytest
 
 from cosykit.config.schema import (
@@ -78,6 +79,13 @@ def engine_of(service: SpeechService) -> CountingEngine:
     engine = service.engine_loop.engine
     assert isinstance(engine, CountingEngine)
     return engine
+
+
+def open_connections(port: int) -> int:
+    """Count the connections that a server of this process holds at a port."""
+    mine = psutil.Process().net_connections("tcp")
+    held = (each for each in mine if each.status != psutil.CONN_LISTEN)
+    return sum(bool(each.laddr) and each.laddr.port == port for each in held)
 
 
 @contextmanager

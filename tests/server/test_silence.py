@@ -9,7 +9,8 @@ import pytest
 
 from cosykit.server import connections
 from cosykit.server.connections import allow_many_files
-from tests.server.conftest import Running, running, settings_for
+from tests.patience import until
+from tests.server.conftest import Running, open_connections, running, settings_for
 from tests.server.wire import Wire, request, wired
 
 DO = b'{"input": "do", "response_format": "pcm"}'
@@ -109,3 +110,17 @@ def test_limit_of_open_files_is_raised_as_far_as_it_goes(
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_client_that_takes_nothing_loses_its_connection(plugins: None) -> None:
+    settings = settings_for(
+        "counting", server={"silence_s": 0.2}, engine={"timeout_s": 0.5}
+    )
+    with (
+        running(settings, send_buffer=4096) as server,
+        wired(server.port, receive_buffer=4096) as wire,
+    ):
+        server.engine.chunk_s = 20.0
+        wire.send(request(b'{"input": "w w w w", "response_format": "pcm"}'))
+        wire.read_until(b"\r\n\r\n")
+        until(lambda: not open_connections(server.port))

@@ -80,7 +80,19 @@ class Conversation:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._writer.close()
+            await self._close()
+
+    async def _close(self) -> None:
+        """Let the client take what was sent last, but not for ever."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(self._service.settings.server.silence_s):
+                await self._writer.wait_closed()
+        except OSError:
+            # Of a timeout too.
+            pass
+        finally:
+            self._writer.transport.abort()
 
     async def _receive(self) -> Event | None:
         limit_bytes = self._service.settings.server.max_body_mb << 20

@@ -29,8 +29,9 @@ from cosykit.errors import ConfigError, ResourceError
 from cosykit.server.ports import further_ports
 from cosykit.server.run import open_listener
 from cosykit.server.service import SpeechService
-from tests.patience import PATIENCE_S
-from tests.server.conftest import engine_of, settings_for
+from tests.patience import PATIENCE_S, until_soon
+from tests.server.conftest import engine_of, open_connections, settings_for
+from tests.server.wire import wired
 from tests.synthesis.looping import held
 
 pytestmark = pytest.mark.usefixtures("plugins")
@@ -310,6 +311,18 @@ async def test_slow_client_slows_the_engine() -> None:
             await other.write_event(Synthesize("do").event())
             await heard(other, "audio-stop")
             assert engine.spoken.count("w") < 100
+
+
+async def test_client_that_takes_nothing_loses_its_connection() -> None:
+    async with serving("counting", {"timeout_s": 0.3}, silence_s=0.2) as service:
+        engine_of(service).chunk_s = 20.0
+        port = service.ports["wyoming"]
+        with wired(port, receive_buffer=4096) as wire:
+            wire.send(
+                b'{"type": "synthesize", "data": {"text": "%b"}}\n' % (20 * b"w ")
+            )
+            await until_soon(lambda: open_connections(port) > 0)
+            await until_soon(lambda: not open_connections(port))
 
 
 async def test_speech_under_way_ends_well_when_the_server_closes() -> None:
