@@ -26,7 +26,7 @@ _CODE_WORDS = one_of(
     " 帐号 密码 验证码 编号 学号 工号 单号 订单 订单号 身份证 身份证号 证件号 车牌"
     " 车牌号 房号 房间号 代码 序列号 群号 尾号 航班 航班号 车次 房间 波音 空客 端口 UID"
     " Q群 加群 会议号 腾讯会议: 腾讯会议： 直播间号 准考证号 流水号 取件码 提取码"
-    " 邀请码 兑换码 激活码"
+    " 邀请码 兑换码 激活码 星号 井号"
     " 電話 手機 熱線 傳真 帳號 密碼 驗證碼 編號 訂單 房間 代碼 會議號"
 )
 # Not in the middle of a word, as of userid.
@@ -36,7 +36,7 @@ _CODE = r"(?:\d{3,}(?:[- ]\d{3,6}){0,5}|\d{2}(?: \d{2}){2,7})"
 # After a number of three digits or more that names a thing.
 _NAMED = one_of(
     "房间 房 室 号房 医院 航班 次航班 次列车 客机 飞机 高校 工程 工作制 事件"
-    " 大促 购物节 邮箱 国道 省道 县道 路车 路公交"
+    " 大促 购物节 邮箱 国道 省道 县道 路车 路公交 井号"
 )
 # What follows an amount instead of a code.
 _COUNTED = "元块角平个万亿人部台分美年月天次"
@@ -148,7 +148,7 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_PHONE_START}[48]00[- ]?\d{{3}}[- ]?\d{{4}}(?!\d)", _phone),
     rule(r"\+\d{1,3}(?:[- ]\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
     rule(rf"{_PHONE_START}(?:1-)?\d{{3}}-\d{{3}}-\d{{4}}(?![\d-])", _phone),
-    rule(r"(?<!\d)(\d{3})\*{2,6}(\d{2,4})(?!\d)", _phone),
+    rule(r"(?<!\d)\d{3,6}\*{2,12}\d{2,4}(?!\d)", _phone),
     rule(
         rf"({_EMERGENCY_WORD})({_EMERGENCIES})"
         rf"(?:(?! ?[\w%‰°~+{HAN}-]|[、/.:]\d)|(?={_AFTER_EMERGENCY}))",

@@ -262,6 +262,8 @@ COUNTS: tuple[Rule, ...] = (
         rf"(?:(?:[、和或与及到至,]第?\d{{1,4}})+|(?:，\d{{1,4}}){{2,}}){NUMBER_END}",
         _ordinals,
     ),
+    # 3号楼2层 is one storey, 有2层 are two.
+    rule(r"(?:(?<=[号座栋]楼)|(?<=地下)|(?<=位于))2(?=层)|2(?=层\d)", "二"),
     rule(rf"{_NOT_ORDINAL}2(?=(?:[到至、]\d[\d.]{{0,9}})?{_MEASURE})", "两"),
     rule(
         rf"{_NOT_ORDINAL}(?<![加减乘以于比到])(?!2000)\d{{4}}{NUMBER_END}(?!{_MEASURE}|[加减乘除等多余比到])",
