@@ -79,7 +79,11 @@ class Voices:
         self._said: Remembered[NDArray[np.int64]] = Remembered(_REMEMBERED)
 
     def list(self) -> Sequence[Voice]:
-        """List the voices, those that came with the model first."""
+        """List the voices, those that came with the model first.
+
+        Raises:
+            ModelLoadError: The model was removed.
+        """
         # Reading 50 saved voices takes 40 ms, which nobody should wait for at each
         # request.
         state = self._store.state()
@@ -92,6 +96,7 @@ class Voices:
 
         Raises:
             NotFoundError: There is none of that name, or none at all.
+            ModelLoadError: The model was removed.
         """
         voices = self.list()
         if not voices:

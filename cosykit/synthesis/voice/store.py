@@ -75,7 +75,12 @@ class VoiceStore:
         self._folder = bundle.voices_folder
 
     def state(self) -> State:
-        """Tell one state of the voices from another, without reading them."""
+        """Tell one state of the voices from another, without reading them.
+
+        Raises:
+            ModelLoadError: The model was removed.
+        """
+        self._check_installed()
         found = ((path, _stamp(path)) for path in voice_paths(self._folder))
         return tuple((path.name, stamp) for path, stamp in found if stamp)
 
@@ -241,12 +246,15 @@ class VoiceStore:
     def _changing(self) -> Iterator[None]:
         bundle = self._bundle
         with install_lock(bundle.folder.parent, bundle.manifest.model):
-            if not (bundle.folder / MANIFEST).is_file():
-                raise ModelLoadError(
-                    f"{bundle.manifest.model} was removed",
-                    hint=f"Run: cosykit install {bundle.manifest.model}",
-                )
+            self._check_installed()
             yield
+
+    def _check_installed(self) -> None:
+        if not (self._bundle.folder / MANIFEST).is_file():
+            model = self._bundle.manifest.model
+            raise ModelLoadError(
+                f"{model} was removed", hint=f"Run: cosykit install {model}"
+            )
 
 
 def _unknown(voice_id: str) -> NotFoundError:

@@ -8,8 +8,8 @@ import pytest
 
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.voices import Voices, open_voices_alone
-from cosykit.errors import InputError, NotFoundError
-from cosykit.hub.bundle import read_bundle
+from cosykit.errors import InputError, ModelLoadError, NotFoundError
+from cosykit.hub.bundle import read_bundle, remove_bundle
 from cosykit.seams import VoiceKeeper
 from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import Recording, SpeechRequest
@@ -89,6 +89,15 @@ def test_what_another_process_does_is_seen(voices: Voices, settings: Settings) -
     other.remove("Anna")
     assert [voice.id for voice in voices.list()] == ["Berta"]
     np.testing.assert_array_equal(voices.find(None, "zh").speaker, anna.speaker)
+
+
+def test_model_that_another_process_removes_is_not_taken_for_one_without_voices(
+    voices: Voices, settings: Settings
+) -> None:
+    voices.add_voice("anna", recording("你好"))
+    remove_bundle(settings.models_dir, MODEL)
+    with pytest.raises(ModelLoadError, match=f"{MODEL} was removed"):
+        voices.find("anna", "zh")
 
 
 def test_voices_are_read_again_only_when_one_has_changed(voices: Voices) -> None:
