@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, files, requires, version
 from itertools import product
+from pathlib import Path
 
 import pytest
 from packaging.markers import default_environment
@@ -133,3 +134,16 @@ def test_lock_names_all_that_its_packages_need() -> None:
         for needed in map(Requirement, requires(name) or []):
             if needed.marker is None or needed.marker.evaluate({"extra": ""}):
                 assert canonicalize_name(needed.name) in names, f"{name}: {needed}"
+
+
+def test_packages_leave_the_environment_below_500_mb() -> None:
+    """Beside them lie pip and CosyKit, and bytecode once all has run: some 50 MB."""
+    size_bytes = 0
+    for name in {canonicalize_name(pin.name) for pin in pins("cpu")}:
+        try:
+            installed = files(name) or []
+        except PackageNotFoundError:  # for another platform
+            continue
+        places = [Path(file.locate()) for file in installed if file.suffix != ".pyc"]
+        size_bytes += sum(place.stat().st_size for place in places)
+    assert 300e6 < size_bytes < 450e6
