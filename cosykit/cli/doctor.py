@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import typer
 
+from cosykit.cli.called import as_called
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
 from cosykit.cli.output import print_json, print_table
 
@@ -33,7 +34,7 @@ def doctor(
                 (
                     finding.subject,
                     finding.state,
-                    "\n".join(filter(None, (finding.text, finding.remedy))),
+                    "\n".join(filter(None, (finding.text, as_called(finding.remedy)))),
                 )
                 for finding in findings
             ],

@@ -7,6 +7,7 @@ from errno import ENOMEM
 
 import typer
 
+from cosykit.cli.called import as_called
 from cosykit.errors import CosykitError, ResourceError
 
 
@@ -65,4 +66,4 @@ def tell(message: str, hint: str = "") -> None:
     typer.secho("error: ", err=True, nl=False, fg=typer.colors.RED, bold=True)
     typer.echo(message, err=True)
     if hint:
-        typer.echo(f"  {hint}", err=True)
+        typer.echo(f"  {as_called(hint)}", err=True)

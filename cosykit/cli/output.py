@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 import typer
 
+from cosykit.cli.called import as_called
+
 
 def print_json(value: object) -> None:
     """Print a value as JSON, with its characters as they are."""
@@ -50,4 +52,4 @@ def print_table(
 
 def note(line: str) -> None:
     """Tell people something beside the result, on standard error."""
-    typer.echo(line, err=True)
+    typer.echo(as_called(line), err=True)

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from cosykit.config.keys import Key, all_keys, nearest
 
-RESERVED = frozenset({"COSYKIT_CONFIG", "COSYKIT_DEBUG", "COSYKIT_VENV"})
-"""Variables that are not settings: the file to read, tracebacks, where to install."""
+RESERVED = frozenset(
+    {"COSYKIT_COMMAND", "COSYKIT_CONFIG", "COSYKIT_DEBUG", "COSYKIT_VENV"}
+)
+"""Variables that are not settings: what the command is called, the file to read,
+tracebacks, where to install."""
 _PAIRS = "word=reading, such as 重庆=chong2 qing4,SQL=sequel"
 
 

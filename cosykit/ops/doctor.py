@@ -214,7 +214,7 @@ def _ports(settings: Settings) -> Iterator[Finding]:
             subject,
             "warning",
             f"{server.host}:{port} cannot be listened on: {problem}",
-            f"If it is not cosykit that has it, choose another with {choice}",
+            f"If another program has it, choose another port with {choice}",
         )
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cosykit
+from cosykit.cli.called import as_called
 from cosykit.cli.failures import told_failures
 from cosykit.cli.main import common_options_first
 from cosykit.errors import BusyError, CosykitError, InputError
@@ -104,6 +106,26 @@ def test_common_options_may_stand_behind_the_command(
     given: list[str], ordered: list[str]
 ) -> None:
     assert common_options_first(given) == ordered
+
+
+@pytest.mark.parametrize("called", ["bin/cosykit", "/a b/bin/cosykit", ""])
+def test_remedies_name_the_command_as_it_was_called(
+    run: Run, monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    monkeypatch.setenv("COSYKIT_COMMAND", called)
+    outcome = run("say", "hi", "--model", "cosyvoice-300m")
+    name = shlex.quote(called) if called else "cosykit"
+    assert f"  Run: {name} install cosyvoice-300m\n" in outcome.err
+
+
+def test_only_the_command_takes_the_name_it_was_called_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COSYKIT_COMMAND", "./cosykit")
+    hint = (
+        "Remove ~/cosykit or move it; run `cosykit doctor`, CosyKit reads cosykit.yaml"
+    )
+    assert as_called(hint) == hint.replace("`cosykit", "`./cosykit")
 
 
 def test_expected_failure_is_a_message_a_remedy_and_a_code(

@@ -362,6 +362,23 @@ def test_command_runs_through_links_from_any_folder(
     )
 
 
+@pytest.mark.parametrize("on_path", [False, True])
+def test_command_hands_on_how_it_was_called(clone: Path, on_path: bool) -> None:
+    environment = pretend_installed(clone)
+    program = environment / "bin" / "cosykit"
+    program.write_text('#!/bin/sh\necho "$COSYKIT_COMMAND"\n')
+    path = f"{clone / 'bin'}:{os.environ['PATH']}" if on_path else "/usr/bin:/bin"
+    command = "cosykit" if on_path else "./bin/cosykit"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        env=os.environ | {"PATH": path},
+        cwd=clone,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == (f"{command}\n", "")
+
+
 def test_set_up_of_the_command_keeps_standard_output_clean(
     clone: Path, tmp_path: Path
 ) -> None:
