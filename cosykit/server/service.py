@@ -55,6 +55,7 @@ class SpeechService:
         pool: The others.
         closing: Set once no more requests are wanted.
         ports: Those that are listened on beside that of HTTP, by protocol.
+        started_at: When it was made, by the clock of the world.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class SpeechService:
         self.closing = asyncio.Event()
         self.ports: dict[str, int] = {}
         self.started_at = time.time()
+        self._began = time.monotonic()
         self._loader = Loader(engine, self.metrics.engine_restarts.inc)
         self.configured = ConfiguredModel(
             settings, self._loader, open_model or partial(load, None), on_failure
@@ -121,6 +123,11 @@ class SpeechService:
             "model",
             self._memory_of_models,
         )
+
+    @property
+    def uptime_s(self) -> float:
+        """How long it has been there, whatever becomes of the clock."""
+        return time.monotonic() - self._began
 
     @property
     def state(self) -> State:

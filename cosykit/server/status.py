@@ -1,6 +1,5 @@
 """Is it alive, is it ready, how is it doing."""
 
-import time
 from collections.abc import Iterator
 from typing import Literal
 
@@ -90,7 +89,7 @@ async def health(request: Request, service: SpeechService) -> Response:
         fallback=service.fallback,
         failure=without_folders(str(service.failure or ""), settings.models_dir),
         queue=Queue(limit=settings.engine.queue_size),
-        uptime_s=round(time.time() - service.started_at, 1),
+        uptime_s=round(service.uptime_s, 1),
     )
     if loop:
         info = loop.engine.info
