@@ -13,7 +13,8 @@ from cosykit.convert.models.flow import encoder_graph, length_regulator_graph
 from cosykit.runtime.session import Session
 from cosykit.synthesis.flow.euler import Conditions, follow, times
 from cosykit.synthesis.flow.model import Flow, FlowPart
-from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream
+from cosykit.synthesis.flow.stream import FlowCache, FlowPrompt, FlowStream
+from cosykit.types import Mel
 from tests.convert.following import ended
 from tests.convert.recorded import (
     Recording,
@@ -49,16 +50,34 @@ def flow(
     return Flow(encoder, session_of(length_regulator_graph(weights)), estimator)
 
 
-def mel_of(flow: Flow, call: str) -> NDArray[np.float32]:
-    recorded = recording("flow", call)
-    prompt = FlowPrompt(
+def prompt_of(recorded: Recording) -> FlowPrompt:
+    return FlowPrompt(
         recorded["embedding"],
         recorded["prompt_token"][0].astype(np.int64),
         recorded["prompt_feat"].transpose(0, 2, 1),
     )
-    stream = FlowStream(prompt, lambda frames: recorded["noise"][0, :, :frames])
-    tokens = recorded["token"][0].astype(np.int64)
-    return flow.process([FlowPart(stream, tokens, last=True)])[0]
+
+
+def tokens_of(recorded: Recording) -> NDArray[np.int64]:
+    tokens: NDArray[np.int64] = recorded["token"][0].astype(np.int64)
+    return tokens
+
+
+def mel_of(flow: Flow, call: str) -> NDArray[np.float32]:
+    recorded = recording("flow", call)
+    noise = recorded["noise"][0]
+    stream = FlowStream(prompt_of(recorded), lambda frames: noise[:, :frames])
+    return flow.process([FlowPart(stream, tokens_of(recorded), last=True)])[0]
+
+
+class Watched(FlowStream):
+    """Notes its mels before they are faded into each other."""
+
+    mel: Mel
+
+    def end(self, mel: Mel, begun: FlowCache, tokens: int, *, last: bool) -> Mel:
+        self.mel = mel
+        return super().end(mel, begun, tokens, last=last)
 
 
 def conditions_of(recorded: Recording) -> Conditions:
@@ -89,6 +108,18 @@ def test_one_step_is_that_of_upstream(estimator: Session) -> None:
 def test_mel_is_that_of_upstream(flow: Flow, call: str) -> None:
     recorded = recording("flow", call)
     assert greatest_difference(mel_of(flow, call), recorded["mel"][0]) < TOLERANCE
+
+
+def test_mel_of_a_second_chunk_is_that_of_upstream(flow: Flow) -> None:
+    first, second = (recording("flow", call) for call in ("chunk0", "chunk1"))
+    noises = [first["noise"][0], second["noise"][0]]
+    # What it shares with the first one comes again, and is not drawn.
+    stream = Watched(
+        prompt_of(second), lambda frames: noises.pop(0)[:, -frames:], as_upstream=True
+    )
+    for recorded in (first, second):
+        flow.process([FlowPart(stream, tokens_of(recorded), last=False)])
+        assert greatest_difference(stream.mel, recorded["mel"][0]) < TOLERANCE
 
 
 def test_batch_of_four_lengths_equals_four_single_flows(
