@@ -33,6 +33,8 @@ from cosykit.types import Language
         ("LongCheng_v3.5", "en", "am_michael"),
         ("loongstella", "ja", "jf_alpha"),
         ("中文女", "zh", "zf_xiaoxiao"),
+        ("zh_female", "zh", "zf_xiaoxiao"),
+        ("en_male", "en", "am_michael"),
         ("英文男", "en", "am_michael"),
     ],
 )

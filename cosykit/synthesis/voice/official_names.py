@@ -1,7 +1,7 @@
-"""The voices of CosyVoice-300M-SFT, which the official client asks for by name.
+"""The voices of CosyVoice-300M-SFT, by the official name of each and by our id.
 
-A model that has none of them gives the one of its own that comes closest, so that such
-a client is heard with any model.
+A model that has none of them gives the one of its own that comes closest, so that who
+asks for one is heard with any model, such as that which stands in for it.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from cosykit.types import Gender
 
 _GENDERS: Mapping[str, Gender] = MappingProxyType(
     {
-        "中文女": "female",
-        "中文男": "male",
-        "日语男": "male",
-        "粤语女": "female",
-        "英文女": "female",
-        "英文男": "male",
-        "韩语女": "female",
+        **dict.fromkeys(("中文女", "zh_female"), "female"),
+        **dict.fromkeys(("中文男", "zh_male"), "male"),
+        **dict.fromkeys(("日语男", "ja_male"), "male"),
+        **dict.fromkeys(("粤语女", "yue_female"), "female"),
+        **dict.fromkeys(("英文女", "en_female"), "female"),
+        **dict.fromkeys(("英文男", "en_male"), "male"),
+        **dict.fromkeys(("韩语女", "ko_female"), "female"),
     }
 )
 
