@@ -110,8 +110,11 @@ def _endpoint(
 
 def _socket_routes(service: SpeechService) -> list[WebSocketRoute]:
     return [
-        WebSocketRoute(path, _socket_endpoint(handler, service))
-        for path, handler in SOCKETS.items()
+        *(
+            WebSocketRoute(path, _socket_endpoint(handler, service))
+            for path, handler in SOCKETS.items()
+        ),
+        WebSocketRoute("/{path:path}", _refuse_socket),
     ]
 
 
@@ -155,6 +158,15 @@ async def _refuse_route(request: Request, error: Exception) -> Response:
     answer.status_code = error.status_code
     answer.headers.update(error.headers or {})
     return answer
+
+
+async def _refuse_socket(socket: WebSocket) -> None:
+    """Answer a handshake where there are no WebSockets; Starlette would say 403."""
+    problem = NotFoundError(
+        f"{socket.url.path[:128]} takes no WebSockets",
+        hint=f"Connect to one of {', '.join(SOCKETS)}",
+    )
+    await socket.send_denial_response(ErrorAnswer.answer(problem))
 
 
 async def _note_departure(request: Request, error: Exception) -> Response:

@@ -41,6 +41,16 @@ def frame(message: object) -> bytes:
     return b"\x81\xfe" + len(content).to_bytes(2) + bytes(4) + content
 
 
+@pytest.mark.parametrize("path", ["/v1/audio/speech/wss", "/v1/audio/speech", "/"])
+def test_path_that_takes_no_websockets_is_told(impatient: Running, path: str) -> None:
+    with wired(impatient.port) as wire:
+        wire.send(handshake(path=path))
+        answer = wire.read_rest()
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert f"{path} takes no WebSockets".encode() in answer
+    assert PATH.encode() in answer
+
+
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
