@@ -1,10 +1,12 @@
 """Take the text to speak from the command line, a file or standard input."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from cosykit.cli.output import note
 from cosykit.errors import InputError, TooLargeError
 
 MAX_TEXT_CHARS = 200_000
@@ -13,6 +15,7 @@ MAX_TEXT_CHARS = 200_000
 # A character takes at most four in UTF-8; what is longer is not read to its end.
 _ENOUGH_BYTES = 4 * MAX_TEXT_CHARS + 1
 _BOM = b"\xef\xbb\xbf"
+_UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _STANDARD_INPUT = Path("-")
 
 
@@ -35,6 +38,8 @@ def read_text(words: Sequence[str], file: Path | None) -> str:
         )
     if words and list(words) != ["-"]:
         text = _without_broken_bytes(" ".join(words))
+        if _is_file(text):
+            note(f"These words are spoken; the file of that name is read by -f {text}")
     elif file is None or file == _STANDARD_INPUT:
         text = _read_standard_input(asked=bool(words) or file is not None)
     else:
@@ -44,6 +49,13 @@ def read_text(words: Sequence[str], file: Path | None) -> str:
     if not text.strip():
         raise InputError("the text is empty", hint="Give a text, -f FILE, or pipe one")
     return text
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
 
 
 def _without_broken_bytes(text: str) -> str:
@@ -86,8 +98,19 @@ def _decode(content: bytes, source: str) -> str:
         skipped = len(_BOM) if content.startswith(_BOM) else 0
         raise InputError(
             f"{source} is not valid UTF-8 at byte {error.start + skipped}",
-            hint="Convert it, for example with: iconv -f GB18030 -t UTF-8",
+            hint=_conversion(content, source),
         ) from error
+
+
+def _conversion(content: bytes, source: str) -> str:
+    """Say how a text in the encodings that Windows writes in China becomes UTF-8."""
+    encoding = "UTF-16" if content.startswith(_UTF_16_BOMS) else "GB18030"
+    if encoding != "UTF-16" and b"\0" in content:
+        return "It seems to be no text; give a text file"
+    if not _is_file(source):
+        return f"Convert it, for example with: iconv -f {encoding} -t UTF-8"
+    file = shlex.quote(source)
+    return f"Convert it on the way: iconv -f {encoding} -t UTF-8 {file} | cosykit say"
 
 
 def _too_long() -> TooLargeError:

@@ -45,6 +45,36 @@ def test_file_is_read_without_its_byte_order_mark(tmp_path: Path) -> None:
     assert read_text([], file) == "你好"
 
 
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ("第一章".encode("gb18030"), "iconv -f GB18030 -t UTF-8 '{}' | cosykit say"),
+        ("第一章".encode("utf-16"), "iconv -f UTF-16 -t UTF-8 '{}' | cosykit say"),
+        (b"RIFF\xff\0\0\0WAVE", "no text"),
+    ],
+)
+def test_file_of_another_encoding_is_told_with_its_conversion(
+    tmp_path: Path, content: bytes, remedy: str
+) -> None:
+    file = tmp_path / "my book.txt"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="not valid UTF-8") as refused:
+        read_text([], file)
+    assert remedy.format(file) in refused.value.hint
+
+
+def test_words_that_are_the_name_of_a_file_are_spoken_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "book.txt"
+    for words in (str(file), "长" * 5000):
+        assert read_text([words], None) == words
+    assert capsys.readouterr().err == ""
+    file.touch()
+    assert read_text([str(file)], None) == str(file)
+    assert f"read by -f {file}" in capsys.readouterr().err
+
+
 def test_text_and_file_at_once_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a file as well"):
         read_text(["hi"], tmp_path / "text")
