@@ -1,10 +1,13 @@
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 
 from cosykit.convert.graph import Graph
+from cosykit.runtime.session import SessionSettings, open_session
 from tests.convert.conftest import Run
 
 
@@ -85,3 +88,16 @@ def test_weights_begin_on_a_page_and_small_ones_stay_in_the_graph(
         if place.key == "offset"
     }
     assert offsets == {"w0": 0, "w1": 4096}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_session_maps_the_weights(tmp_path: Path) -> None:
+    graph = Graph("mapped")
+    x = graph.input("x", np.float32, (3000,))
+    y = x + graph.weight("w", np.full(3000, 2, np.float32))
+    graph.output("y", y, np.float32, (3000,))
+    graph.save(tmp_path / "mapped.onnx")
+    session = open_session(tmp_path / "mapped.onnx", SessionSettings("cpu", threads=1))
+    assert str(tmp_path / "mapped.onnx.data") in Path("/proc/self/maps").read_text()
+    (found,) = session.run({"x": np.ones(3000, np.float32)})
+    assert (found == 3).all()
