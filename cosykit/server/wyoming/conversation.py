@@ -27,7 +27,7 @@ from wyoming.tts import (
     SynthesizeStopped,
 )
 
-from cosykit.errors import BusyError, CosykitError, InputError, SilenceError
+from cosykit.errors import CosykitError, InputError, SilenceError
 from cosykit.server.admission import Client
 from cosykit.server.discretion import discreet
 from cosykit.server.live import LiveSpeech
@@ -39,11 +39,14 @@ from cosykit.server.speech import Output, start_speech
 from cosykit.server.streaming import taken_within
 from cosykit.server.wyoming.events import Manner, Piece, WholeText, asked, read_event
 from cosykit.server.wyoming.voices import describe, language_of
+from cosykit.synthesis.limits import closing
 from cosykit.types import SpeechRequest
 
 _SAMPLE_BYTES = 2
 # Bytes of audio in an event.
 _MOST_BYTES = 1 << 15
+# What a client may still take when the grace of a closing server has run out.
+_LAST_MOMENT_S = 1.0
 
 
 class Conversation:
@@ -64,29 +67,44 @@ class Conversation:
 
     async def hold(self) -> None:
         """Talk until the client leaves, something fails or the server closes."""
+        patience_s = self._service.settings.server.silence_s
         try:
             while event := await self._next_event():
                 await self._answer(event)
         except CosykitError as error:
-            self._service.note_failure(error)
-            told = discreet(error, self._service.settings.models_dir)
-            with suppress(CosykitError, OSError):
-                await self._tell(Error(text=str(told), code=told.code))
+            await self._fail(error)
+        except asyncio.CancelledError:
+            # Nobody but a server whose grace has run out cancels.
+            patience_s = _LAST_MOMENT_S
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience_s):
+                    await self._fail(closing())
         except OSError:
             # The client has gone.
             pass
         finally:
-            tasks = [task for task in (self._receiving, self._speaking) if task]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await self._close()
+            await self._stop_listening_and_speaking()
+            await self._close(patience_s)
 
-    async def _close(self) -> None:
+    async def _fail(self, error: CosykitError) -> None:
+        """Tell of a failure, with no audio after it."""
+        self._service.note_failure(error)
+        await self._stop_listening_and_speaking()
+        told = discreet(error, self._service.settings.models_dir)
+        with suppress(CosykitError, OSError):
+            await self._tell(Error(text=str(told), code=told.code))
+
+    async def _stop_listening_and_speaking(self) -> None:
+        tasks = [task for task in (self._receiving, self._speaking) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _close(self, patience_s: float) -> None:
         """Let the client take what was sent last, but not for ever."""
         self._writer.close()
         try:
-            async with asyncio.timeout(self._service.settings.server.silence_s):
+            async with asyncio.timeout(patience_s):
                 await self._writer.wait_closed()
         except OSError:
             # Of a timeout too.
@@ -107,8 +125,8 @@ class Conversation:
         """
         settings = self._service.settings
         patience_s = settings.server.silence_s
-        closing = asyncio.create_task(self._service.closing.wait())
-        awaited: set[asyncio.Task[object]] = {self._receiving, closing}
+        ending = asyncio.create_task(self._service.closing.wait())
+        awaited: set[asyncio.Task[object]] = {self._receiving, ending}
         if self._speaking:
             awaited.add(self._speaking)
             patience_s = settings.engine.timeout_s
@@ -117,7 +135,7 @@ class Conversation:
                 awaited, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
-            closing.cancel()
+            ending.cancel()
         if self._speaking in done:
             # Before its end has been said, only a failure ends it.
             await self._speaking
@@ -125,7 +143,7 @@ class Conversation:
             event = await self._receiving
             self._receiving = asyncio.create_task(self._receive())
             return event
-        if closing in done:
+        if ending in done:
             await self._last_words()
             return None
         raise SilenceError(
@@ -137,7 +155,7 @@ class Conversation:
         if self._live and self._speaking:
             self._live.finish()
             await self._speaking
-            raise BusyError("the server is closing", hint="Try again later")
+            raise closing()
 
     async def _answer(self, event: Event) -> None:
         if Describe.is_type(event.type):

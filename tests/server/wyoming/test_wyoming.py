@@ -340,6 +340,26 @@ async def test_speech_under_way_ends_well_when_the_server_closes() -> None:
             await closing
 
 
+@pytest.mark.parametrize("in_pieces", [False, True])
+async def test_speech_that_outlives_the_grace_is_told_why_it_ends(
+    in_pieces: bool,
+) -> None:
+    whole = [Synthesize("wait two. three")]
+    pieces = [SynthesizeStart(), SynthesizeChunk("wait two. three")]
+    async with serving("counting", grace_s=0.2) as service:
+        engine = engine_of(service)
+        async with client_of(service) as client:
+            for asked in pieces if in_pieces else whole:
+                await client.write_event(asked.event())
+            await held(engine)
+            closing = asyncio.create_task(service.close())
+            *_, error = await heard(client, "error")
+            assert Error.from_event(error).code == "busy"
+            assert await client.read_event() is None
+            engine.gate.set()
+            await closing
+
+
 async def test_port_that_is_taken_is_refused() -> None:
     with open_listener(ServerSettings(port=0)) as taken:
         port = taken.getsockname()[1]
