@@ -344,8 +344,8 @@ async def test_speech_under_way_ends_well_when_the_server_closes() -> None:
 async def test_speech_that_outlives_the_grace_is_told_why_it_ends(
     in_pieces: bool,
 ) -> None:
-    whole = [Synthesize("wait two. three")]
-    pieces = [SynthesizeStart(), SynthesizeChunk("wait two. three")]
+    text = 3 * "wait two three four five six seven eight nine ten eleven twelve. "
+    whole, pieces = [Synthesize(text)], [SynthesizeStart(), SynthesizeChunk(text)]
     async with serving("counting", grace_s=0.2) as service:
         engine = engine_of(service)
         async with client_of(service) as client:
