@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cosykit.config.schema import Settings
+from cosykit.config.schema import EngineSettings, Settings
 from cosykit.engines.cosyvoice import engine as engine_module
 from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
@@ -30,6 +30,7 @@ from cosykit.spec import GRAPHS_VERSION
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.types import AudioChunk, Samples, SpeechRequest
+from tests.convert.recorded import FOLDER
 
 TEXT = "今天天气很好，我们去公园散步。"
 LONG = "第一句话说的是春天。" * 12
@@ -336,6 +337,21 @@ def test_forced_tokens_are_no_runaway(
     samples = spoken(engine, SpeechRequest(TEXT))
     assert samples.size == pytest.approx(engine.sample_rate, rel=0.02)
     assert not caplog.records
+    engine.close()
+
+
+def test_chunks_of_the_schedule_of_upstream_are_as_long_as_its_own(
+    settings: Settings,
+) -> None:
+    with np.load(FOLDER / "stream_sft.npz") as official:
+        tokens = official["token"].size
+        sizes = [official[f"audio{number}"].size for number in range(4)]
+    as_upstream = {"engine": EngineSettings(schedule="upstream")}
+    engine = open_engine(
+        settings.model, settings.model_copy(update=as_upstream), forced_tokens=tokens
+    )
+    chunks = list(engine.synthesize(SpeechRequest("你好。", seed=1)))
+    assert [chunk.samples.size for chunk in chunks] == sizes
     engine.close()
 
 
