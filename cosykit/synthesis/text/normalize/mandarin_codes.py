@@ -61,6 +61,8 @@ _AFTER_EMERGENCY = one_of(
     "和 与 及 或 的 都 是 为 等 也 中心 指挥 电话 热线 平台 求助 救援"
     " 火警 匪警 消防 报警 急救 交通"
 )
+# Who numbers standards: GB/T 7714-2015, ISO/IEC 27001:2022.
+_STANDARDS = r"GB|HJ|YY|QB|JB|DL|NB|JT|JGJ|CJJ|DB\d{0,2}|ISO|IEC|IEEE|EN|ASTM"
 _SERVICE_NUMBERS = one_of("10086 10010 10000号 12306 12315 12333 12366 95588")
 
 
@@ -112,6 +114,12 @@ def model_digits(digits: str) -> str:
     return cardinal(digits) if is_short_or_round else spell(digits)
 
 
+def _standard(match: re.Match[str]) -> str:
+    body, standard, sign, year = match.groups()
+    digits = "点".join(map(spell, standard.split(".")))
+    return f"{body} {digits}{'杠' if sign == '-' else '，'}{spell(year)}"
+
+
 def _model(match: re.Match[str]) -> str:
     parts = MODEL_PART.findall(match.group())
     if not any(part[0].isdigit() for part in parts):
@@ -130,7 +138,12 @@ def _model(match: re.Match[str]) -> str:
 
 
 CODES: tuple[Rule, ...] = (
-    rule(rf"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{{1,6}}){NUMBER_END}", r"\1号"),
+    rule(rf"(?:\b[Nn]o\. ?|(?<!\w)#)(\d{{1,6}})[号號]?{NUMBER_END}", r"\1号"),
+    rule(
+        rf"\b((?:{_STANDARDS})(?:/[A-Z]{{1,3}})?) ?"
+        r"(\d{1,5}(?:\.\d{1,2})?)([-:])((?:19|20)\d\d)(?![\w.-])",
+        _standard,
+    ),
     rule(
         rf"{_PHONE_START}\d{{4}}(?:[- ]\d{{4}}){{2,}}(?:[- ]\d{{1,4}})?(?![-\d])",
         _phone,

@@ -133,6 +133,12 @@ def _measured(match: re.Match[str]) -> str:
     return words + UNITS[symbol].mandarin
 
 
+def _power(match: re.Match[str]) -> str:
+    negative, exponent, per, symbol = match.groups()
+    words = f"的{negative}{cardinal(exponent)}次方"
+    return words + ("每" if per else "") + UNITS[symbol].mandarin
+
+
 def _per_unit(match: re.Match[str]) -> str:
     return f"每{UNITS[match.group(1)].mandarin}"
 
@@ -187,6 +193,7 @@ RANGES: tuple[Rule, ...] = (
         "零下",
     ),
     rule(r"(?<![\w)）\]-])-(?=[\d.$¥€£])", "负"),
+    rule(rf"(?<=[A-Za-z])-(?={NUMBER}[%‰])", "负"),
     rule(r"(?<![\w)）\]+])\+(?=[\d.$¥€£])", "正"),
     rule(r"(?<!\w)~ ?(?=[\d¥$€£])", "约"),
 )
@@ -233,6 +240,7 @@ QUANTITIES: tuple[Rule, ...] = (
         r"(?<=[元块角分次个米吨度人])/(?=[斤克吨升个天日月年人次平米秒台件条张份只套间晚夜周小分])",
         "每",
     ),
+    rule(rf"(?<=\d)\^(负?)(\d{{1,3}}) ?(/?){_UNIT}", _power),
     rule(
         rf"{NUMBER_START}(?:(?<![A-Za-z-])|(?<=\dh)|(?<=\dmin))({NUMBER})"
         rf"(?:到({NUMBER}))? ?{_UNIT}"
