@@ -9,9 +9,11 @@ import pytest
 
 from cosykit.config.schema import EngineSettings, Settings
 from cosykit.engines.cosyvoice import engine as engine_module
+from cosykit.engines.cosyvoice import open as opening
 from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
+from cosykit.engines.cosyvoice.installed import find_installed
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.engines.cosyvoice.reading import LmPrompt
 from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
@@ -488,6 +490,19 @@ def test_closed_engine_says_so(settings: Settings) -> None:
     engine.close()
     with pytest.raises(ModelLoadError, match="closed"):
         engine.begin(SpeechRequest(TEXT))
+
+
+def test_more_slots_than_memory_has_room_for_are_refused_with_what_fits(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = find_installed(settings.model, settings).facts
+    slot_bytes = 8 * facts.positions * facts.layers * facts.heads * facts.head_size
+    monkeypatch.setattr(opening, "usable_memory_bytes", lambda: 7 * slot_bytes // 2)
+    with pytest.raises(ModelLoadError, match="4 requests at once can take") as refused:
+        open_engine(settings.model, settings)
+    assert "engine.batch_size to 3 " in refused.value.hint
+    three = {"engine": EngineSettings(batch_size=3)}
+    open_engine(settings.model, settings.model_copy(update=three)).close()
 
 
 def test_graphs_of_another_version_are_refused(
