@@ -16,6 +16,7 @@ import psutil
 
 from cosykit import __version__
 from cosykit.config.schema import HubSettings, Settings
+from cosykit.engines.cosyvoice.installed import check_version
 from cosykit.engines.open import choose_model, load, unmet_wish
 from cosykit.errors import ConfigError, CosykitError, ModelLoadError
 from cosykit.hub.bundle import own_models, read_bundle, spec_of
@@ -115,6 +116,8 @@ def _models(settings: Settings) -> Iterator[Finding]:
             if bundle is None:
                 continue
             found = True
+            if bundle.manifest.facts is not None:
+                check_version(bundle)
             bundle.check()
         except ModelLoadError as error:
             found = True

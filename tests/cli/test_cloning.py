@@ -284,3 +284,20 @@ def test_voice_that_came_with_the_model_stays(run: Run) -> None:
     outcome = run("voices", "remove", "zh_female", "--model", INSTRUCTS)
     assert outcome.code == 2
     assert "came with the model and stays" in outcome.err
+
+
+def test_doctor_names_a_model_that_another_version_converted(
+    run: Run, cloner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
+    manifest = cloner / "manifest.json"
+    current = manifest.read_text()
+    older = re.sub('"graphs_version": [0-9]+', '"graphs_version": 0', current)
+    manifest.write_text(older)
+    outcome = run("doctor", "--json")
+    (found,) = (
+        each for each in json.loads(outcome.out) if each["subject"] == f"model {CLONES}"
+    )
+    assert (outcome.code, found["state"]) == (1, "problem")
+    assert "another version" in found["text"]
+    assert found["remedy"] == f"Run: cosykit install {CLONES} --repair"

@@ -42,6 +42,20 @@ class Installed:
         return open_session(self.bundle.graphs(self.level)[name], session)
 
 
+def check_version(bundle: Bundle) -> None:
+    """Make sure that the graphs are such as this version runs.
+
+    Raises:
+        ModelLoadError: Another version made them.
+    """
+    manifest = bundle.manifest
+    if manifest.graphs_version != GRAPHS_VERSION:
+        raise ModelLoadError(
+            f"{manifest.model} was converted by another version of CosyKit",
+            hint=f"Run: cosykit install {manifest.model} --repair",
+        )
+
+
 def find_installed(model: str, settings: Settings) -> Installed:
     """Look up a model and decide how to run it.
 
@@ -55,11 +69,7 @@ def find_installed(model: str, settings: Settings) -> Installed:
             f"{model} is not installed in {settings.models_dir}",
             hint=f"Run: cosykit install {model}",
         )
-    if bundle.manifest.graphs_version != GRAPHS_VERSION:
-        raise ModelLoadError(
-            f"{model} was converted by another version of CosyKit",
-            hint=f"Run: cosykit install {model} --repair",
-        )
+    check_version(bundle)
     runtime = settings.runtime
     provider = choose_provider(runtime.provider)
     choice = choose_level(
