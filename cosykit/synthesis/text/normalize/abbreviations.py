@@ -67,6 +67,8 @@ _BEFORE_NUMBERS: Mapping[str, str] = {
     "eq": "equation",
     "ver": "version",
     "ext": "extension",
+    "apt": "apartment",
+    "ste": "suite",
     "p": "page",
     "pp": "pages",
 }

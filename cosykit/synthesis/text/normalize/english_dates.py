@@ -28,6 +28,8 @@ _MONTHS = (
 )
 _MONTH = rf"\b({one_of([*_MONTHS, *MONTHS])})\.?"
 _YEAR = r"([12]\d{3})(?![\d:]|,\d|\.\d)"
+# Zeros tell a date from a fraction.
+_SLASHED = r"(?:0[1-9]|1[0-2])/(?:0[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d"
 _YEAR_BEFORE = (
     r"\b(?:[Ii]n|[Ss]ince|[Bb]y|[Uu]ntil|[Tt]ill|[Yy]ear|[Cc]irca|[Dd]uring|[Bb]efore"
@@ -96,7 +98,7 @@ def _bare_year(match: re.Match[str]) -> str:
 
 
 def _month_slash_day(match: re.Match[str]) -> str:
-    month, day = match.groups()
+    month, day = match.group().split("/")
     return f"{_MONTHS[int(month) - 1]} {_ordinal(day)}"
 
 
@@ -133,8 +135,8 @@ DATES: tuple[Rule, ...] = (
         _iso_date,
     ),
     rule(r"(?<![\d/])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\d/])", _american_date),
-    # Zeros tell a date from a fraction.
-    rule(r"(?<![\w/])(0[1-9]|1[0-2])/(0[1-9]|[12]\d|3[01])(?![\w/])", _month_slash_day),
+    rule(rf"(?<![\w/])({_SLASHED}) ?[-~—] ?(?={_SLASHED}(?![\w/]))", r"\1 to "),
+    rule(rf"(?<![\w/]){_SLASHED}(?![\w/])", _month_slash_day),
     rule(
         rf"({_MONTH} ?\d{{1,2}}(?:st|nd|rd|th)?(?:, \d{{4}})?) ?[-~—] ?"
         rf"(?={_MONTH} ?\d)",
@@ -168,7 +170,9 @@ DATES: tuple[Rule, ...] = (
 TIMES: tuple[Rule, ...] = (
     rule(r"(?<=:\d\d)Z\b", " UTC"),
     rule(rf"(?<![\d:])({_CLOCK}) ?[-~—] ?(?={_CLOCK})", r"\1 to "),
-    rule(r"(?<=\b[AP]M) ?[-~—] ?(?=\d)", " to "),
+    rule(
+        r"(?:(?<=[\d ][AaPp]M)|(?<=[\d ][ap]m)|(?<=[ap]\.m\.)) ?[-~—] ?(?=\d)", " to "
+    ),
     rule(
         r"(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])"
         r"(?: ?([AaPp])\.?[Mm]\b)?",

@@ -117,6 +117,8 @@ def _fraction(match: re.Match[str]) -> str:
 def _is_fraction(numerator: int, denominator: int) -> bool:
     if numerator == 1 or numerator > denominator > 10:
         return numerator == 1 < denominator
+    if numerator == denominator:
+        return False
     return 1 < denominator <= 16 or denominator in (20, 32, 64)
 
 

@@ -63,6 +63,8 @@ yd | 码 | yard
 lb lbs | 磅 | pound
 oz | 盎司 | ounce
 gal | 加仑 | gallon
+tbsp | 汤匙 | tablespoon
+tsp | 茶匙 | teaspoon
 °C | 摄氏度 | degree Celsius | degrees Celsius
 °F | 华氏度 | degree Fahrenheit | degrees Fahrenheit
 ° | 度 | degree
@@ -95,6 +97,7 @@ kΩ | 千欧 | kiloohm
 MΩ | 兆欧 | megaohm
 mol | 摩尔 | mole
 mmHg | 毫米汞柱 | millimeter of mercury | millimeters of mercury
+bpm BPM | 次每分 | beat per minute | beats per minute
 rpm | 转每分 | revolution per minute | revolutions per minute
 fps FPS | 帧每秒 | frame per second | frames per second
 px | 像素 | pixel
