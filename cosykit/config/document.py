@@ -4,6 +4,7 @@ Only plain YAML passes: scalars, lists and mappings. Anchors, aliases and tags a
 refused, so a file can neither build objects nor unfold into more than it shows.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,8 @@ MAX_SIZE_BYTES = 1 << 20
 _TAG = "tag:yaml.org,2002:"
 _NUMBER_TAGS = {_TAG + kind for kind in ("int", "float", "bool", "null")}
 _TEXT_TAGS = {_TAG + kind for kind in ("str", "timestamp")}
+
+_CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
 REFUSED = object()
 """Stands in a document for a value that is among its problems."""
@@ -94,6 +97,8 @@ def _compose(yaml: YAML, text: str, path: Path) -> Node | None:
     try:
         node: Node | None = yaml.compose(text)
     except YAMLError as error:
+        if conflict := _CONFLICT.search(text):
+            raise _unmerged(path, text.count("\n", 0, conflict.start()) + 1) from error
         line, problem = _explain(error, text)
         raise ConfigError(
             f"{path}:{line}: not valid YAML: {problem}",
@@ -104,6 +109,14 @@ def _compose(yaml: YAML, text: str, path: Path) -> Node | None:
             f"{path}: nested too deeply", hint="Settings are two levels deep"
         ) from error
     return node
+
+
+def _unmerged(path: Path, line: int) -> ConfigError:
+    return ConfigError(
+        f"{path}:{line}: git left your changes beside those of an update here",
+        hint=f"Keep one of both; after git pull --autostash yours come back by: "
+        f"git checkout --theirs {path.name}",
+    )
 
 
 def _explain(error: YAMLError, text: str) -> tuple[int, str]:

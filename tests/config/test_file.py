@@ -227,6 +227,11 @@ def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:
             "model: a\n---\nmodel: b\n",
             "cosykit.yaml:2: not valid YAML: but found another document",
         ),
+        (
+            "server:\n<<<<<<< Updated upstream\n  port: 1\n=======\n  port: 2\n"
+            ">>>>>>> Stashed changes\n",
+            "cosykit.yaml:2: git left your changes beside those of an update here",
+        ),
         (b"model: a\nlog: \xff\n", "cosykit.yaml:2: not valid UTF-8 at byte 14"),
         ("model: a\n".encode("utf-16"), "cosykit.yaml:1: not valid UTF-8 at byte 0"),
         ("[" * 800, "cosykit.yaml: nested too deeply"),
