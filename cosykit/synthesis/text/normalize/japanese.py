@@ -54,12 +54,16 @@ _PREPARED: tuple[Rule, ...] = (
     # 3 個 is set with a space and spoken without.
     rule(rf"(?<=\d) (?={one_of(COUNTERS)})", ""),
     rule(rf"(?<=[{CJK}])[·・](?=[{CJK}])", " "),
+    rule(r"(?<![A-Za-z\d.-])B(\d)F(?![A-Za-z\d])", r"地下\1階"),
+    rule(r"(?<![A-Za-z\d.-])(\d{1,2})F(?![A-Za-z\d])", r"\1階"),
 )
 
 _SIGNS: tuple[Rule, ...] = (
     rule(SHORT_WORD_BEFORE_NUMBER, r"\1 "),
     rule(r"\^2(?!\d)", "の二乗"),
     rule(r"\^3(?!\d)", "の三乗"),
+    rule(r"\^(\d{1,3})", r"の\1乗"),
+    rule(r"\^[-−](\d{1,3})", r"のマイナス\1乗"),
     rule(rf"(?<=[{_TERM}]) ?[×*] ?(?=[{_TERM}])", mark_word("カケル")),
     rule(rf"(?<=[{_TERM}]) ?÷ ?(?=[{_TERM}])", mark_word("ワル")),
     rule(rf"(?<=[{_TERM}]) ?\+ ?(?=[{_TERM}])", mark_word("プラス")),

@@ -8,9 +8,16 @@ from cosykit.synthesis.text.normalize.japanese_numbers import (
     read_digits,
     read_integer,
 )
-from cosykit.synthesis.text.normalize.rules import Rule, rule
+from cosykit.synthesis.text.normalize.rules import Rule, one_of, rule
 
 _CODE_START = r"(?<![\w.-])"
+# Before a number that is typed or told digit by digit; and what tells that it counts.
+_CODE_WORDS = one_of(
+    "注文番号 会員番号 予約番号 受付番号 整理番号 伝票番号 追跡番号 問い合わせ番号"
+    " 口座番号 暗証番号 社員番号 学籍番号 電話番号 管理番号 製造番号 認証コード"
+    " 確認コード 暗証コード パスワード パスコード 内線"
+)
+_COUNTED = "円万億千人件名回個枚本台年月日時分秒階号番つ%"
 _WEEKDAY = r"[（(]([月火水木金土日])(?:曜日?)?[)）]"
 
 
@@ -18,6 +25,10 @@ def _phone(match: re.Match[str]) -> str:
     groups = re.findall(r"\d+", match.group(), re.ASCII)
     plus = mark_word("プラス") if match.group().startswith("+") else ""
     return plus + "、".join(mark_word(read_digits(group)) for group in groups)
+
+
+def _named_code(match: re.Match[str]) -> str:
+    return match[1] + _phone(match)
 
 
 def _postcode(match: re.Match[str]) -> str:
@@ -76,6 +87,11 @@ CODES: tuple[Rule, ...] = (
         rf"(?:{_CODE_START}|(?<=\W))\(?0\d{{1,4}}\)?[- ]?\d{{1,4}}-\d{{3,4}}(?!\d)",
         _phone,
     ),
+    rule(
+        rf"((?:{_CODE_WORDS})[はが]?[:： ]?)\d{{2,16}}(?:-\d{{2,16}}){{0,5}}"
+        rf"(?![\d{_COUNTED}]|[.,-]\d)",
+        _named_code,
+    ),
     rule(rf"{_CODE_START}\+\d{{1,3}}(?:[- ]\d{{1,4}}){{2,4}}(?!\d)", _phone),
     rule(rf"{_CODE_START}((?:19|20)\d\d)-(?=(?:19|20)\d\d(?![\d-]))", r"\1から"),
     rule(rf"{_CODE_START}\d{{3,4}}-\d{{4}}(?![\w-])", _phone),
@@ -95,6 +111,11 @@ CODES: tuple[Rule, ...] = (
     rule(rf"{_CODE_START}\d{{1,9}}(?:-\d{{1,9}}){{2,9}}(?![\w-])", _address),
     rule(r"(?<![\d.])\d{1,9}(?:\.\d{1,9}){2,9}(?![\d.])", _version),
     rule(r"(?<![\d:.])([01]?\d|2[0-9]):([0-5]\d)(?::([0-5]\d))?(?![\d:])", _time),
+    rule(
+        r"\b((?:JIS|ISO|IEC|IEEE)(?:/[A-Z]{1,3})? ?[A-Z]? ?\d{1,5}(?:-\d{1,2})?):"
+        r"(?=(?:19|20)\d\d(?!\d))",
+        r"\1、",
+    ),
     rule(r"(?<=\d):(?=\d)", "対"),
     rule(r"(?<=\d)-(?=\d{1,3}(?:で?[勝負敗完快]|で引き分|の[勝敗逆]))", "対"),
 )
@@ -112,6 +133,8 @@ RANGES: tuple[Rule, ...] = (
         _dash,
     ),
     rule(r"(?<![\w)）])[-−](?=[¥$€]?\d)", "マイナス"),
+    # A loss, as accounts print it.
+    rule(r"[▲△](?=[¥$€]?\d)", "マイナス"),
     rule(r"(?<![\w)）])\+(?=[¥$€]?\d)", "プラス"),
     rule(r"±", "プラスマイナス"),
 )

@@ -35,8 +35,8 @@ _UNITS = _table("""
     cal カロリー  kcal キロカロリー  dB デシベル  Ω オーム  KB キロバイト  kB キロバイト
     MB メガバイト  GB ギガバイト  TB テラバイト  kbps キロビーピーエス
     Mbps メガビーピーエス  Gbps ギガビーピーエス  px ピクセル  fps エフピーエス
-    ms ミリ秒  min 分  h 時間  % パーセント  ‰ パーミル  ¥ 円  $ ドル  € ユーロ
-    £ ポンド
+    ms ミリ秒  min 分  h 時間  mmHg ミリメートルエイチジー  % パーセント  ‰ パーミル
+    ¥ 円  $ ドル  € ユーロ  £ ポンド
 """)
 _CURRENCIES = _table("""
     ¥ 円  JP¥ 円  JPY 円  $ ドル  US$ 米ドル  USD 米ドル  € ユーロ  EUR ユーロ  £ ポンド
@@ -123,6 +123,8 @@ def _fraction(numerator: str, denominator: str) -> str:
 
 SIGNS_OF_MEASURE: tuple[Rule, ...] = (
     rule(rf"{_CURRENCY} ?({_AMOUNT})", lambda match: match[2] + _CURRENCIES[match[1]]),
+    rule(rf"{NUMBER_START}(\d{{2,3}})/(?=\d{{2,3}} ?mmHg)", r"\1の"),
+    rule(r"(?<=[回拍件])/(?=[秒分時日月年])", "毎"),
     rule(
         rf"(?<=[\d万億兆]) ?({one_of(_UNITS)})(?![A-Za-z])",
         lambda match: _UNITS[match[1]],
