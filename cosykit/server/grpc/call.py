@@ -49,28 +49,42 @@ _NOTHING: _Pairs = ()
 
 
 class UnderWay:
-    """Counts calls, from their coming to the sending of their status."""
+    """Knows the calls, from their coming to the sending of their status.
+
+    Attributes:
+        is_over: Whether they were broken off.
+    """
 
     def __init__(self) -> None:
-        self._count = 0
+        self.is_over = False
+        self._tasks: set[asyncio.Task[object]] = set()
         self._none = asyncio.Event()
         self._none.set()
 
     def add(self, context: Context) -> None:
-        """Count a call in."""
-        self._count += 1
+        """Note the call that the current task answers."""
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
         self._none.clear()
+
+        def remove(ctx: Context) -> None:
+            self._tasks.discard(task)
+            if not self._tasks:
+                self._none.set()
+
         # Its type asks for a class that does not exist.
-        context.add_done_callback(self._remove)  # type: ignore[arg-type]
+        context.add_done_callback(remove)  # type: ignore[arg-type]
 
     async def wait_for_none(self) -> None:
         """Wait until all have ended."""
         await self._none.wait()
 
-    def _remove(self, ctx: Context) -> None:
-        self._count -= 1
-        if not self._count:
-            self._none.set()
+    def break_off(self) -> None:
+        """Have all of them fail, because the server closes."""
+        self.is_over = True
+        for task in self._tasks:
+            task.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +113,7 @@ class Method:
 
         async def handle(_: object, context: Context) -> None:
             under_way.add(context)
-            await Call(self, service, context).run()
+            await Call(self, service, context, under_way).run()
 
         return grpc.stream_stream_rpc_method_handler(handle)
 
@@ -112,12 +126,17 @@ class Call:
     """
 
     def __init__(
-        self, method: Method, service: SpeechService, context: Context
+        self,
+        method: Method,
+        service: SpeechService,
+        context: Context,
+        under_way: UnderWay,
     ) -> None:
         self.service = service
         self.client = Client("")
         self._method = method
         self._context = context
+        self._under_way = under_way
         self._silence: asyncio.Timeout | None = None
         self._patience_s = 0.0
         self._metadata = {
@@ -133,9 +152,7 @@ class Call:
         REQUEST_ID.set(safe_id(self._metadata.get("x-request-id", "")))
         CACHE_CONTROL.set(CacheControl.of(self._metadata.get("cache-control", "")))
         try:
-            if self._method.guarded:
-                self.client = self._admitted()
-            await self._method.answer(self)
+            await self._answer()
             code = grpc.StatusCode.OK
         except CosykitError as error:
             self.service.note_failure(error)
@@ -152,6 +169,16 @@ class Call:
             self._note(code, time.perf_counter() - began)
         if code is not grpc.StatusCode.OK:
             await self._context.abort(code, details, about)
+
+    async def _answer(self) -> None:
+        if self._method.guarded:
+            self.client = self._admitted()
+        try:
+            await self._method.answer(self)
+        except asyncio.CancelledError:
+            if self._under_way.is_over:
+                raise closing() from None
+            raise
 
     @property
     def time_left_s(self) -> float | None:

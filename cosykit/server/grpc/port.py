@@ -29,6 +29,8 @@ _METHODS = (
 # Of one connection, and of all together; what they ask for waits in the engine's queue.
 _MOST_STREAMS = 100
 _MOST_CALLS = 1000
+# For the statuses of calls that are broken off.
+_LAST_MOMENT_S = 1.0
 # Whoever does not answer a ping in time has gone without a word.
 _PING_EVERY_MS = 30_000
 
@@ -66,9 +68,11 @@ class GrpcPort:
         """Refuse newcomers, let the others end within the grace, and close."""
         self._health.close()
         # Newcomers are refused by their calls: gRPC would cancel some without a word.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(grace_s):
-                await self._under_way.wait_for_none()
+        for patience_s in (grace_s, _LAST_MOMENT_S):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience_s):
+                    await self._under_way.wait_for_none()
+            self._under_way.break_off()
         # What is left are those who watch the health, and they never leave.
         await self._server.stop(None)
 

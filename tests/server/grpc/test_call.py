@@ -5,7 +5,7 @@ import gc
 from types import SimpleNamespace
 from typing import cast
 
-from cosykit.server.grpc.call import Call, Context, Method
+from cosykit.server.grpc.call import Call, Context, Method, UnderWay
 from cosykit.server.service import SpeechService
 from tests.server.conftest import settings_for
 
@@ -32,6 +32,7 @@ async def test_headers_that_fail_after_the_client_has_left_are_not_logged_as_los
         Method("Some", answer, guarded=False),
         SpeechService(settings_for("tone")),
         cast(Context, context),
+        UnderWay(),
     )
     running = asyncio.create_task(call.run())
     await begun.wait()

@@ -89,7 +89,9 @@ async def test_call_that_outlives_the_grace_is_broken_off() -> None:
             with pytest.raises((grpc.aio.AioRpcError, asyncio.CancelledError)):
                 while await call.read():
                     pass
-            assert await call.code() != grpc.StatusCode.OK
+            assert await call.code() == grpc.StatusCode.UNAVAILABLE
+            assert "the server is closing" in str(await call.details())
+            assert ("cosykit-code", "busy") in list(await call.trailing_metadata())
             engine.gate.set()
             await closing
 
