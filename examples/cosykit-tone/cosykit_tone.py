@@ -61,10 +61,13 @@ class ToneEngine:
             raise InputError(
                 "there is nothing to hum", hint="Send some text", param="text"
             )
-        for word in words:
-            if request.request_id in self._cancelled:
-                return
-            yield AudioChunk(_hum(word, request.speed), RATE, word)
+        try:
+            for word in words:
+                if request.request_id in self._cancelled:
+                    return
+                yield AudioChunk(_hum(word, request.speed), RATE, word)
+        finally:
+            self._cancelled.discard(request.request_id)
 
     def cancel(self, request_id: str) -> None:
         """End a request before its next word."""
