@@ -6,6 +6,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from cosykit.config.environment import read_environment
 from cosykit.config.keys import all_keys, sections
@@ -62,6 +63,19 @@ def test_proxy_lets_pass_what_the_server_takes() -> None:
     assert f"client_max_body_size {SETTINGS.server.max_body_mb}m;" in proxy
     assert f"proxy_read_timeout {SETTINGS.engine.timeout_s:g}s;" in proxy
     assert f"server {SETTINGS.server.host}:{SETTINGS.server.port};" in proxy
+
+
+def test_compose_file_runs_the_image_with_settings_that_exist() -> None:
+    example = ROOT / "examples/compose.yaml"
+    service = YAML(typ="safe").load(example)["services"]["cosykit"]
+    build = service["build"]
+    dockerfile = example.parent / build["context"] / build["dockerfile"]
+    image = dockerfile.read_text()
+    (volume,), (port,) = service["volumes"], service["ports"]
+    assert f"\nVOLUME {volume.partition(':')[2]}\n" in image
+    assert f"\nEXPOSE {port.rpartition(':')[2]}\n" in image
+    assert not read_environment(dict.fromkeys(service["environment"], ""))[1]
+    assert set(service["environment"]) <= {key.variable for key in all_keys().values()}
 
 
 async def test_metrics_to_be_woken_for_exist() -> None:
