@@ -45,12 +45,21 @@ _UNITS: Mapping[str, str] = MappingProxyType(
             "L": "리터",
             "ml": "밀리리터",
         },
-        **{"km/h": "시속 킬로미터", "GB": "기가바이트", "MB": "메가바이트"},
+        **{"km^2": "제곱킬로미터", "m^2": "제곱미터", "cm^2": "제곱센티미터"},
+        **{"m^3": "세제곱미터", "cm^3": "세제곱센티미터"},
+        **{"km/h": "시속 킬로미터", "m/s": "초속 미터", "mmHg": "밀리미터에이치지"},
+        **{"GB": "기가바이트", "MB": "메가바이트"},
         **{"°C": "도", "°F": "화씨 도", "°": "도", "%": "퍼센트", "$": "달러"},
         **{"€": "유로", "£": "파운드", "¥": "엔", "₩": "원"},
     }
 )
 _CURRENCIES = "$€£¥₩"
+# Before a number that is told digit by digit.
+_CODE_WORDS = one_of(
+    "주문번호 예약번호 접수번호 회원번호 계좌번호 송장번호 운송장번호 우편번호"
+    " 비밀번호 인증번호 확인번호 전화번호 사업자번호 인증코드 비번 학번 사번 내선"
+)
+_UNIT = rf"({one_of(_UNITS)})(?![A-Za-z])"
 
 
 def normalize_korean(text: str) -> str:
@@ -99,6 +108,10 @@ def _spell_groups(match: re.Match[str]) -> str:
     return ", ".join(map(_spell, match.group().split("-")))
 
 
+def _named_code(match: re.Match[str]) -> str:
+    return match[1] + ", ".join(map(_spell, match[2].split("-")))
+
+
 def _number(number: str) -> str:
     whole, _, fraction = number.partition(".")
     if not fraction:
@@ -138,14 +151,29 @@ def _fraction(match: re.Match[str]) -> str:
 
 
 def _measure(match: re.Match[str]) -> str:
-    number, unit = _number(match[1]), _UNITS[match[2]]
+    return _with_unit(_number(match[1]), match[2])
+
+
+def _power(match: re.Match[str]) -> str:
+    factor, base, sign, exponent, unit = match.groups()
+    words = f"{_number(factor)} 곱하기 " if factor else ""
+    words += f"{_number(base)}의 {'마이너스 ' if sign else ''}{_number(exponent)}제곱"
+    return _with_unit(words, unit) if unit else words
+
+
+def _with_unit(words: str, symbol: str) -> str:
     # 시속 and 화씨 stand before the number.
-    *before, name = unit.split()
-    return " ".join([*before, number, name])
+    *before, name = _UNITS[symbol].split()
+    return " ".join([*before, words, name])
 
 
 _RULES: tuple[Rule, ...] = (
     rule(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)", lambda m: m[0].replace(",", "")),
+    rule(
+        rf"((?:{_CODE_WORDS})[은는이가]?[:：]? ?)(\d{{2,16}}(?:-\d{{2,16}}){{0,4}})"
+        r"(?![\d자회번개명]|[.,-]\d)",
+        _named_code,
+    ),
     # Telephone numbers, and dates with hyphens.
     rule(
         r"(?<![\w.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\w/-]|\.\d)",
@@ -157,19 +185,41 @@ _RULES: tuple[Rule, ...] = (
         lambda m: f"{int(m[1])}시 {int(m[2])}분" if int(m[2]) else f"{int(m[1])}시",
     ),
     rule(r"(?<![\d:])(\d{1,4}):(\d{1,4})(?![\d:])", r"\1 대 \2"),
+    rule(r"(?<=일) ?\(([월화수목금토일])(?:요일)?\)", r" \1요일"),
+    rule(rf"{NUMBER_START}(\d{{2,3}})/(?=\d{{2,3}} ?mmHg)", r"\1에 "),
+    rule(
+        rf"{NUMBER_START}(\d{{1,6}}[회번])/(초|분|시간|일)(?![\uac00-\ud7a3])",
+        r"\2당 \1",
+    ),
     rule(r"(?<![\w./])(\d{1,3})/(\d{1,4})(?![\w/]|\.\d)", _fraction),
     rule(r"(?<=\d) ?- ?(?=\d+ ?=)", " 빼기 "),
-    rule(rf"(?<![\w.)-])-(?={NUMBER})", "마이너스 "),
+    rule(rf"(?<![\w.)^-])-(?={NUMBER})", "마이너스 "),
     rule(r"(?<=\d) ?\+ ?(?=\d)", " 더하기 "),
+    rule(rf"(?<![\w.)+])\+(?={NUMBER})", "플러스 "),
+    rule(
+        rf"{NUMBER_START}(?:({NUMBER}) ?[×*] ?)?"
+        rf"(\d{{1,4}})\^(-?)(\d{{1,3}})(?: ?{_UNIT})?",
+        _power,
+    ),
     rule(r"(?<=\d) ?[×*] ?(?=\d)", " 곱하기 "),
     rule(r"(?<=\d) ?÷ ?(?=\d)", " 나누기 "),
     # The particle goes with the sound of the last digit.
     rule(r"(?<=[013678]) ?= ?(?=[\d마])", "은 "),
     rule(r"(?<=[2459]) ?= ?(?=[\d마])", "는 "),
-    rule(r"(?<=[\d%\uac00-\ud7a3]) ?[~∼] ?(?=\d)", "에서 "),
+    rule(
+        r"(?:(?<=[\d%\uac00-\ud7a3])|(?<=°[CF])) ?[~∼] ?(?=(?:오[전후] ?)?\d)",
+        "에서 ",
+    ),
+    rule(
+        rf"{NUMBER_START}(\d{{1,3}})-"
+        r"(?=\d{1,3}(?:으?로)? ?(?:승|패|이[기겼긴]|비[기겼긴]|졌|앞))",
+        r"\1 대 ",
+    ),
     rule(rf"{NUMBER_START}({NUMBER})-(?={NUMBER}[%\uac00-\ud7a3])", r"\1에서 "),
     rule(rf"([{_CURRENCIES}]) ?({NUMBER}{NUMBER_END})", r"\2\1"),
-    rule(rf"{NUMBER_START}({NUMBER}) ?({one_of(_UNITS)})(?![A-Za-z])", _measure),
+    rule(rf"{NUMBER_START}({NUMBER}) ?{_UNIT}", _measure),
+    rule(r"(?<=[A-Za-z])\^2(?!\d)", " 제곱"),
+    rule(r"(?<=[A-Za-z])\^3(?!\d)", " 세제곱"),
     rule(rf"{NUMBER_START}(0?[1-9]|1[0-2])월", _month),
     rule(rf"{NUMBER_START}([01]?\d|2[0-4]) ?({_HOUR})", _hour),
     rule(rf"{NUMBER_START}(\d{{1,2}}) ?({_NATIVE_COUNTERS})", _count),
