@@ -58,6 +58,9 @@ _COUNTED: tuple[Rule, ...] = (
     ),
 )
 
+# As number plates begin.
+_PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼"
+
 _PREPARED: tuple[Rule, ...] = (
     # 共 3 个 is set with spaces and spoken without.
     rule(rf"(?<=[\d%°]) (?=[{CJK}])", ""),
@@ -72,6 +75,10 @@ _PREPARED: tuple[Rule, ...] = (
     rule(r"(?<=[A-Z])·(?=[A-Z\d])", ""),
     rule(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})(?!\w|\.\d)", r"\1乘10^\2"),
     rule(r"(?<!\d)(\d{1,2})/(\d{1,2})(?=月)", r"\1、\2"),
+    # Coordinates, not thousands.
+    rule(r"(?<![\d.])(\d{1,3}\.\d+), ?(?=-?\d{1,3}\.\d)", r"\1，"),
+    rule(r"(?<=\dh)(\d{1,2})m(?![A-Za-z\d^/])", r"\1min"),
+    rule(rf"(?<=[{_PROVINCES}][A-Z])[ ·](?=[A-Z\d]{{5,6}}(?![A-Za-z\d]))", ""),
     rule(r"(?<=\d)(?:w(?![A-Za-z])|W(?=\+|元|块|人|粉|播放|阅读|用户|字))", "万"),
     # Teams, not volts.
     rule(r"(?<![\w.])(\d{1,2})V(?=\d{1,2}(?![A-Za-z\d]))", r"\1v"),
