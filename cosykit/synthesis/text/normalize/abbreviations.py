@@ -167,8 +167,8 @@ ABBREVIATIONS: tuple[Rule, ...] = (
         lambda match: _DAYS[match.group(1)],
     ),
     # Units may be abbreviated too, but not every sentence with one goes on.
-    rule(r"(?<=\d )in\.(?= [a-z])", "inches"),
-    rule(r"(?<=\d )(oz|lbs?|ft|mins?|hrs?|sec|mi|yd|gal)\.(?= [a-z])", r"\1"),
+    rule(r"(?<=\d )in\.(?= [a-z]|,)", "inches"),
+    rule(r"(?<=\d )(oz|lbs?|ft|mins?|hrs?|sec|mi|yd|gal)\.(?= [a-z]|,)", r"\1"),
     rule(r"\bPh\.D\.", lambda match: f"PhD{_stop(match)}"),
     rule(r"(?<![A-Za-z.])(?:[A-Za-z]\.){2,}", _initials),
     rule(rf"(?<![A-Za-z.])([A-HJ-Z])\.(?= (?!{_STARTERS})[A-Z](?:[a-z]+\b|\.))", r"\1"),

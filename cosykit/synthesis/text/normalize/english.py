@@ -14,7 +14,14 @@ from cosykit.synthesis.text.normalize.english_quantities import (
     RATIOS,
 )
 from cosykit.synthesis.text.normalize.roman import in_digits, roman_value
-from cosykit.synthesis.text.normalize.rules import Rule, one_of, rewrite, rule
+from cosykit.synthesis.text.normalize.rules import (
+    NUMBER,
+    NUMBER_START,
+    Rule,
+    one_of,
+    rewrite,
+    rule,
+)
 from cosykit.synthesis.text.normalize.symbols import ONE_SPELLING, only_words
 
 _ADDRESS_WORDS = AddressWords(
@@ -73,6 +80,8 @@ _PREPARED: tuple[Rule, ...] = (
     ),
     rule(r"(?<=\d) : (?=\d)", ":"),
     rule(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]\+?(-?\d{1,3})(?!\w|\.\d)", r"\1 times 10^\2"),
+    # Sizes, but 2x3=6 is a product.
+    rule(rf"{NUMBER_START}({NUMBER}) ?[xX] ?(?={NUMBER}(?![\d.]| ?=))", r"\1 by "),
     rule(r"(?<=[1-9]) ?[×xX*] ?(?=\d)|(?<=\d\d) ?[×xX*] ?(?=\d)", " times "),
     rule(r"\bw/o\b", "without"),
     rule(r"\bw/(?= ?[a-z])", "with "),

@@ -102,6 +102,10 @@ CODES: tuple[Rule, ...] = (
     rule(r"(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\d-])", _phone),
     rule(r"\+\d{1,3}(?:[- ]?\(?\d{2,4}\)?){2,5}(?!\d)", _phone),
     rule(rf"{_PHONE_START}\d{{3}}-\d{{4}}(?![\d-])", _phone),
+    # 1-800-FLOWERS
+    rule(
+        rf"{_PHONE_START}1-(8\d\d)-(?=[A-Z]{{3}})", lambda m: f"one {cardinal(m[1])} "
+    ),
     rule(
         rf"\b({_CODE_WORDS})((?: is)?:? )(\d{{3,16}}){NUMBER_END}",
         lambda match: match[1] + match[2] + spell(match[3]),
