@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cosykit.audio.decode import decode_audio
@@ -110,6 +111,7 @@ def test_model_that_can_is_taken_where_the_choice_is_open(run: Run) -> None:
         (("--prompt-audio", "silent.wav"), "is silent", "clear speech"),
         (("--prompt-audio", "short.wav"), "only 0.5 s of sound", "3 to 10 s"),
         (("--prompt-audio", "long.wav"), "at most 30 s", "3 to 10 s"),
+        (("--prompt-audio", "clipped.wav"), "is clipped", "clear speech"),
         (("--prompt-audio", "text.wav"), "no audio that can be read", "WAV, MP3"),
         (("--prompt-audio", "none.wav"), "cannot read the audio file", "path"),
         (("--prompt-audio", "."), "cannot read the audio file", "path"),
@@ -126,6 +128,7 @@ def test_request_that_cannot_be_met_names_the_remedy(
     record("silent.wav", silence(4))
     record("short.wav", speech(0.5))
     record("long.wav", speech(31))
+    record("clipped.wav", np.clip(40 * speech(4), -1, 1))
     Path("text.wav").write_text("hello")
     outcome = run("say", TEXT, *flags)
     assert outcome.code == 2
