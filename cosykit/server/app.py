@@ -166,6 +166,7 @@ async def _refuse_socket(socket: WebSocket) -> None:
         f"{socket.url.path[:128]} takes no WebSockets",
         hint=f"Connect to one of {', '.join(SOCKETS)}",
     )
+    del socket.scope["route"]  # so that the log and the metrics know of none
     await socket.send_denial_response(ErrorAnswer.answer(problem))
 
 

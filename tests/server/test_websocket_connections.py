@@ -42,10 +42,13 @@ def frame(message: object) -> bytes:
 
 
 @pytest.mark.parametrize("path", ["/v1/audio/speech/wss", "/v1/audio/speech", "/"])
-def test_path_that_takes_no_websockets_is_told(impatient: Running, path: str) -> None:
-    with wired(impatient.port) as wire:
+def test_path_that_takes_no_websockets_is_told(
+    impatient: Running, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", "cosykit.access"), wired(impatient.port) as wire:
         wire.send(handshake(path=path))
         answer = wire.read_rest()
+    assert "WS unknown 404" in caplog.text
     assert answer.startswith(b"HTTP/1.1 404 ")
     assert f"{path} takes no WebSockets".encode() in answer
     assert PATH.encode() in answer
