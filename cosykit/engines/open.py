@@ -1,6 +1,7 @@
 """Open an engine for a model."""
 
 import logging
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from cosykit.config.schema import RuntimeSettings
 from cosykit.engines.embedded import install_embedded
 from cosykit.engines.fallback import Failure, Rung, best_installed, climb, ladder
 from cosykit.engines.synthesizer import Synthesizer
+from cosykit.errors import ModelLoadError
+from cosykit.hub.building import NOTHING, standing
 from cosykit.hub.bundle import read_bundle, spec_of
 from cosykit.hub.catalog import CATALOG
 from cosykit.plugins import load_plugin, misfit, plugin_names
@@ -16,6 +19,9 @@ from cosykit.seams import Engine, EngineInfo
 from cosykit.spec import LITE
 
 _log = logging.getLogger(__name__)
+
+# Files that are written take their places within a moment.
+_MOST_TRIES, _PAUSE_S = 5, 0.2
 
 
 def load(model: str | None = None, settings: Settings | None = None) -> Synthesizer:
@@ -59,6 +65,31 @@ def _climbed(rungs: Sequence[Rung]) -> Synthesizer:
 
 
 def _open_engine(model: str, settings: Settings) -> Engine:
+    """Open a model, and once more if another process has changed it meanwhile.
+
+    Half of its files could be of the one and half of the other.
+    """
+    folder = settings.models_dir / model
+    for tries_left in reversed(range(_MOST_TRIES)):
+        before = standing(folder)
+        try:
+            opened = _open_once(model, settings)
+        except ModelLoadError:
+            is_changing = before[1] or standing(folder) != before
+            if not (is_changing and tries_left):
+                raise
+        else:
+            # A plug-in's has no files of ours, or it was installed on the way.
+            if before in (NOTHING, standing(folder)):
+                return opened
+            opened.close()
+        time.sleep(_PAUSE_S)
+    raise ModelLoadError(
+        f"{model} is being changed by another process", hint="Try again when it is not"
+    )
+
+
+def _open_once(model: str, settings: Settings) -> Engine:
     family = engine_of(model, settings.models_dir)
     if model == LITE.id and read_bundle(settings.models_dir, model) is None:
         install_embedded(settings.models_dir)

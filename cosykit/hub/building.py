@@ -18,6 +18,11 @@ from cosykit.hub.bundle import MANIFEST
 
 _NAME = ".building"
 
+Standing = tuple[bytes, int]
+"""The manifest of a bundle, and how many files have yet to take their places."""
+
+NOTHING: Standing = (b"", 0)
+
 
 @contextmanager
 def building_in(folder: Path) -> Iterator[Path]:
@@ -53,6 +58,21 @@ def settle(folder: Path) -> None:
             shutil.rmtree(building)
         for temporary in folder.rglob(".*.tmp"):
             temporary.unlink()
+
+
+def standing(folder: Path) -> Standing:
+    """Tell one state of a bundle from another, without reading its files.
+
+    What cannot be read is as nothing: whoever opens it says why.
+    """
+    building = folder / _NAME
+    try:
+        content = (folder / MANIFEST).read_bytes()
+        is_sealed = (building / MANIFEST).is_file()
+        # Each that moves to its place is one less.
+        return content, len([*building.rglob("*")]) if is_sealed else 0
+    except OSError:
+        return NOTHING
 
 
 def _move_all(building: Path, folder: Path) -> None:

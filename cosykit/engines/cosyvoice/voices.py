@@ -74,6 +74,8 @@ class Voices:
         self._load_networks = networks
         self._networks: VoiceNetworks | None = None
         self._listed: tuple[State, Sequence[Voice]] | None = None
+        # They fit the graphs that were trained with them, and no later ones.
+        self._built_in = {voice.id: voice for voice in store.built_in()}
         self._loading = threading.Lock()
         self._measured: Remembered[Measured] = Remembered(_REMEMBERED)
         self._said: Remembered[NDArray[np.int64]] = Remembered(_REMEMBERED)
@@ -107,7 +109,8 @@ class Voices:
                 param="voice",
             )
         found = find_voice(voices, name, language)
-        return prompt_of(self._store.read(found.id), self._facts.mels)
+        voice = self._built_in.get(found.id) or self._store.read(found.id)
+        return prompt_of(voice, self._facts.mels)
 
     def measured(
         self, recording: Recording, language: Language | None = None

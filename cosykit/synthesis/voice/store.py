@@ -102,6 +102,11 @@ class VoiceStore:
         ids = (path.stem for path in voice_paths(self._folder))
         return [voice_id for voice_id in ids if not self.is_built_in(voice_id)]
 
+    def built_in(self) -> Sequence[StoredVoice]:
+        """Read the voices that came with the model, but for broken ones."""
+        voices = self.list().voices
+        return [voice for voice in voices if self.is_built_in(voice.id)]
+
     def is_built_in(self, voice_id: str) -> bool:
         """Tell whether a voice came with the model."""
         paths = map(Path, self._bundle.manifest.others)

@@ -1,6 +1,7 @@
 """Voices of recordings are normalised, kept, and found again."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.voices import Voices, open_voices_alone
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
 from cosykit.hub.bundle import read_bundle, remove_bundle
+from cosykit.hub.voice_file import read_voice, write_voice
 from cosykit.seams import VoiceKeeper
 from cosykit.synthesis.voice.store import VoiceStore
 from cosykit.types import Recording, SpeechRequest
@@ -98,6 +100,22 @@ def test_model_that_another_process_removes_is_not_taken_for_one_without_voices(
     remove_bundle(settings.models_dir, MODEL)
     with pytest.raises(ModelLoadError, match=f"{MODEL} was removed"):
         voices.find("anna", "zh")
+
+
+def test_built_in_voice_stays_the_one_of_the_graphs_that_were_opened(
+    cosyvoice_models: Path, tmp_path: Path
+) -> None:
+    trained = "cosyvoice-300m-sft"
+    shutil.copytree(cosyvoice_models / trained, tmp_path / trained)
+    bundle = read_bundle(tmp_path, trained)
+    assert bundle
+    voices = open_voices_alone(trained, Settings(model=trained, models_dir=tmp_path))
+    before = voices.find("zh_female", "zh").speaker
+    # As converting it anew does.
+    path = bundle.voices_folder / "zh_female.npz"
+    other = read_voice(path)
+    write_voice(path, replace(other, speaker=other.speaker + 1))
+    np.testing.assert_array_equal(voices.find("zh_female", "zh").speaker, before)
 
 
 def test_voices_are_read_again_only_when_one_has_changed(voices: Voices) -> None:
