@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from cosykit.audio.formats import FORMATS
 from cosykit.engines.roster import installed_models
 from cosykit.errors import CosykitError
+from cosykit.seams import Engine
 from cosykit.server.admission import Client
 from cosykit.server.openai_shapes import (
     ErrorAnswer,
@@ -26,7 +27,7 @@ from cosykit.server.openai_shapes import (
 )
 from cosykit.server.operations import Operation, check_length, client_of, read_body
 from cosykit.server.recordings import naming
-from cosykit.server.service import OPENAI_MODELS, SpeechService
+from cosykit.server.service import OPENAI_MODELS, SpeechService, knows
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import AudioResponse, while_connected
 from cosykit.synthesis.pipeline import modes_of
@@ -72,17 +73,22 @@ async def _start(
         client=client.name,
         priority=client.priority,
     )
-    modes, voice = modes_of(speech_request), speech_request.voice
+    instructed = replace(speech_request, instructions=body.instructions)
+    modes, voice = modes_of(instructed), speech_request.voice
     async with service.hold(body.model, modes, voice) as serving:
-        # Of all that an engine may be unable to do, this alone is not refused: clients
+        # Of all that no model may be able to do, this alone is not refused: clients
         # made for OpenAI send the instructions of their settings with every text.
-        follows = serving.loop.engine.capabilities.instructions
-        if follows:
-            speech_request = replace(speech_request, instructions=body.instructions)
-        speech = await start_speech(service, speech_request, out, body.model)
+        follows = _can_follow(serving.loop.engine, instructed)
+        chosen = instructed if follows else speech_request
+        speech = await start_speech(service, chosen, out, body.model)
     if follows or not (body.instructions or "").strip():
         return speech, speech.headers
     return speech, {**speech.headers, "X-Cosykit-Ignored": "instructions"}
+
+
+def _can_follow(engine: Engine, instructed: SpeechRequest) -> bool:
+    voice = None if instructed.prompt else instructed.voice
+    return engine.capabilities.instructions and (not voice or knows(engine, voice))
 
 
 async def _events(speech: EncodedSpeech, characters: int) -> AsyncGenerator[bytes]:

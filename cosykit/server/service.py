@@ -234,7 +234,7 @@ class SpeechService:
         self, engine: Engine, modes: Collection[Mode], voice: str | None
     ) -> str:
         """Choose another model for what the engine of the configured one lacks."""
-        if not lacking(engine, modes) and (not voice or _knows(engine, voice)):
+        if not lacking(engine, modes) and (not voice or knows(engine, voice)):
             return AUTO
         chosen = suited(self.settings, modes, voice).model
         return AUTO if self._is_configured(chosen) else chosen
@@ -262,6 +262,7 @@ class SpeechService:
         await self.cache.close()
 
 
-def _knows(engine: Engine, voice: str) -> bool:
+def knows(engine: Engine, voice: str) -> bool:
+    """Tell whether an engine has a voice of that id, name or alias."""
     names = (n for v in engine.voices() for n in (v.id, v.name, *v.aliases))
     return voice.strip().casefold() in (name.casefold() for name in names)

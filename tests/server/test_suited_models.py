@@ -46,6 +46,9 @@ def speaker_of(answer: httpx.Response) -> str:
         ({}, SFT),
         ({"voice": "zh_male"}, SFT),
         ({"model": "tts-1", "prompt_audio": REFERENCE}, CLONES),
+        ({"instructions": "A calm speaker.", "voice": "zh_male"}, INSTRUCTS),
+        ({"instructions": "Be calm.", "prompt_audio": REFERENCE}, INSTRUCTS),
+        ({"instructions": " "}, SFT),
         ({"model": SFT}, SFT),
     ],
 )
@@ -54,6 +57,7 @@ def test_model_that_can_speaks(
 ) -> None:
     answer = client.post(SPEECH, json={"input": TEXT, "seed": 1, **asked})
     assert speaker_of(answer) == able
+    assert "x-cosykit-ignored" not in answer.headers
 
 
 def test_model_that_follows_instructions_is_found(client: httpx.Client) -> None:
@@ -72,6 +76,10 @@ def test_added_voice_is_found_wherever_it_is(client: httpx.Client) -> None:
     assert added.json()["model"] == CLONES
     spoken = client.post(SPEECH, json={"input": TEXT, "voice": "anna", "seed": 1})
     assert speaker_of(spoken) == CLONES
+    asked = {"input": TEXT, "voice": "anna", "instructions": "A calm speaker."}
+    spoken = client.post(SPEECH, json=asked)
+    assert speaker_of(spoken) == CLONES
+    assert spoken.headers["x-cosykit-ignored"] == "instructions"
     listed = client.get(VOICES, params={"model": CLONES}).json()
     assert listed["model"] == CLONES
     assert "Anna" in {voice["id"] for voice in listed["voices"]}
@@ -95,3 +103,19 @@ def test_configured_model_is_not_exchanged(cosyvoice_models: Path) -> None:
         answer = client.post(SPEECH, json=asked)
     assert answer.status_code == 400
     assert f"{SFT} does not clone voices" in answer.text
+
+
+def test_instructions_that_no_installed_model_follows_are_in_nobodys_way(
+    cosyvoice_models: Path, tmp_path: Path
+) -> None:
+    for model in (SFT, CLONES):
+        shutil.copytree(cosyvoice_models / model, tmp_path / model)
+    asked = {"input": TEXT, "instructions": "A calm speaker."}
+    with (
+        running(settings_of("auto", tmp_path)) as server,
+        server.connected() as client,
+    ):
+        for more, able in (({}, SFT), ({"prompt_audio": REFERENCE}, CLONES)):
+            answer = client.post(SPEECH, json={**asked, **more})
+            assert speaker_of(answer) == able
+            assert answer.headers["x-cosykit-ignored"] == "instructions"
