@@ -138,6 +138,8 @@ _SIGN_NAMES = str.maketrans(
 
 # Each kind of thing is read before the kinds that its parts could pass for.
 _RULES: tuple[Rule, ...] = (
+    # Order #A1029 is no topic.
+    rule(r"(?<!\w)#(?=[A-Z]{1,3}-?\d{3})", "number "),
     *address_rules(_ADDRESS_WORDS),
     *ONE_SPELLING,
     *_LONG_NUMBERS,

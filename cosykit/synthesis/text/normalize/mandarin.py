@@ -61,11 +61,16 @@ _COUNTED: tuple[Rule, ...] = (
 # As number plates begin.
 _PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼"
 
+_BLANK = r"(?<![A-Za-z\d])(?:X{2,4}|x{2,4}|×{2,4})"
+
 _PREPARED: tuple[Rule, ...] = (
     # 共 3 个 is set with spaces and spoken without.
     rule(rf"(?<=[\d%°]) (?=[{CJK}])", ""),
     rule(rf"(?<=[{CJK}]) (?=[-+~]?[\d¥$€£])", ""),
     rule(r"(?<=第)([IVXLC]{1,6})(?=[章节卷部篇册期阶类级届代集回幕季])", in_digits),
+    # What a template leaves open: XX公司, ××年××月.
+    rule(rf"{_BLANK}(?=[年月日号时分])", "某"),
+    rule(rf"{_BLANK}(?=[{HAN}])(?!染色)|(?<=[{HAN}]){_BLANK}(?![A-Za-z\d])", "某某"),
     rule(
         r"(?<=[\u4e00-\u9fff])(I{2,3}|IV|VI{1,3}|IX|X[IVX]{1,4})(?![A-Za-z\d])",
         in_digits,

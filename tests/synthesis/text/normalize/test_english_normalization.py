@@ -299,6 +299,7 @@ def test_mathematics_and_signs(text: str, words: str) -> None:
         ("https://example.com/a-b.", "example dot com slash A dash B."),
         ("john.doe@example.com", "john dot doe at example dot com"),
         ("#MachineLearning", "hashtag Machine Learning"),
+        ("Order #A1029", "Order number A ten twenty-nine"),
         ("@openai", "at openai"),
         ("see docs/config.md", "see docs slash config dot MD"),
         ("run ./install.sh", "run dot slash install dot SH"),
