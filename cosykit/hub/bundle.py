@@ -172,6 +172,16 @@ class Bundle:
                 hint=f"Run: cosykit install {self.manifest.model} --repair",
             )
 
+    def has_graph(self, precision: Precision, name: str) -> bool:
+        """Tell whether the files of a graph still are as they were installed."""
+        known = self.manifest.graphs
+        paths = (f"{precision}/{name}.onnx", f"{precision}/{name}.onnx.data")
+        return not any(
+            problem_with(self.folder / path, known[path])
+            for path in paths
+            if path in known
+        )
+
 
 def read_bundle(models_dir: Path, model: str) -> Bundle | None:
     """Open an installed model; None when there is none.

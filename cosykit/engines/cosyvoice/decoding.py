@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from cosykit.engines.cosyvoice.prefill import Prefill
 from cosykit.engines.cosyvoice.reading import Array, LmPrompt, Reader
 from cosykit.engines.cosyvoice.utterance import Utterance
+from cosykit.errors import ModelLoadError
 from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.lm.sampling import choose
 
@@ -45,7 +46,14 @@ class Decoding:
         if not self._utterances:
             return
         last = [utterance.tokens[-1] for utterance in self._utterances]
-        scores = self._model.step(self._embeddings[last])
+        try:
+            scores = self._model.step(self._embeddings[last])
+        except ModelLoadError as error:
+            # Shorter ones go on at the next step.
+            longest = self._utterances[self._model.longest]
+            longest.failure, longest.ended = error, True
+            self._release_ended()
+            return
         self._choose(self._utterances, scores)
 
     def drop(self, utterance: Utterance) -> None:

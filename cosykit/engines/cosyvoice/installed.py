@@ -41,6 +41,20 @@ class Installed:
         session = replace(self.session, threads=threads or self.session.threads)
         return open_session(self.bundle.graphs(self.level)[name], session)
 
+    def open_again(self, name: GraphName) -> Session:
+        """Open a graph of a model that speaks already.
+
+        Raises:
+            ModelLoadError: It is not what it was when the model was opened.
+        """
+        if not self.bundle.has_graph(self.level.graphs[name], name):
+            raise ModelLoadError(
+                f"{self.bundle.manifest.model} was changed or removed since it was "
+                "loaded",
+                hint="Start CosyKit again",
+            )
+        return self.open(name)
+
 
 def check_version(bundle: Bundle) -> None:
     """Make sure that the graphs are such as this version runs.

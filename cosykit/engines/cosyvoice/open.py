@@ -173,7 +173,7 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
         mover = installed.open("lm_move")
     return LanguageModel(
         session,
-        partial(installed.open, "lm_distances"),
+        partial(installed.open_again, "lm_distances"),
         shape,
         slots,
         vocabulary=facts.speech_vocabulary + 1,

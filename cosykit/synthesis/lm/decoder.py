@@ -120,6 +120,11 @@ class LanguageModel:
         """How many sequences there are; they have the slots 0 to this less one."""
         return self._occupied
 
+    @property
+    def longest(self) -> int:
+        """The slot of the longest sequence."""
+        return int(self._lengths[: self._occupied].argmax())
+
     def begin(
         self, embeddings: Array, after: KeptFrames | None = None
     ) -> tuple[int, Array]:
@@ -157,6 +162,10 @@ class LanguageModel:
 
         Returns:
             The log-probabilities of what follows each, (occupied, vocabulary).
+
+        Raises:
+            ModelLoadError: The longest goes beyond the distances known so far, and the
+                graph that computes them is not to be had any more. Nothing was added.
         """
         return self._run(0, embeddings[:, None])
 
