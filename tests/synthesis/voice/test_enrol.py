@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from cosykit.audio.decode import decode_audio
+from cosykit.audio.features.fbank import fbank
 from cosykit.audio.features.mel import COSYVOICE_300M, mel
+from cosykit.audio.features.whisper import log_mel
 from cosykit.audio.file import write_audio
 from cosykit.audio.resample import resample
 from cosykit.errors import InputError
@@ -38,6 +40,21 @@ def test_voice_is_measured_as_the_model_wants_it(networks: VoiceNetworks) -> Non
     assert prompt.tokens.size == total_s * 50
     assert prompt.mel.shape == (80, int(total_s * 22_050) // 256)
     assert prompt.transcript == "你好。"
+
+
+def test_networks_hear_what_upstream_gives_them(networks: VoiceNetworks) -> None:
+    prepared = prepare(Recording(speech(DURATION_S, rate=44_100), 44_100))
+    heard = resample(prepared.recording.samples, 44_100, 16_000)
+    prompt = enrol(prepared, networks)
+    banks = fbank(heard)
+    about_zero = banks - banks.mean(axis=0)
+    (vector,) = networks._speaker.run({"heard": about_zero[None]})
+    np.testing.assert_allclose(prompt.speaker, vector[0], rtol=1e-5)
+    bands = log_mel(heard)
+    first, second = networks._speech_tokenizer.inputs
+    length = np.array([bands.shape[1]], np.int32)
+    (tokens,) = networks._speech_tokenizer.run({first: bands[None], second: length})
+    np.testing.assert_array_equal(prompt.tokens, tokens.reshape(-1))
 
 
 def test_mel_is_measured_at_the_rate_of_its_scale(networks: VoiceNetworks) -> None:
