@@ -8,11 +8,13 @@ import pytest
 from cosykit.config.schema import EngineSettings, RuntimeSettings, Settings
 from cosykit.convert.synthetic import write_release
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine
+from cosykit.engines.cosyvoice.installed import Installed, find_installed
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.ops.install import install
 from cosykit.ops.request import Origin, Wish
+from tests.convert.recorded import FOLDER
 
-INSTRUCT = "cosyvoice-300m-instruct"
+INSTRUCT, SFT = (f"cosyvoice-300m-{end}" for end in ("instruct", "sft"))
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +49,18 @@ def engine(opened: CosyVoiceEngine) -> Iterator[CosyVoiceEngine]:
     """The engine, at fp32 and with four slots; a test leaves it without requests."""
     yield opened
     assert opened.under_way == 0
+
+
+@pytest.fixture(scope="session")
+def official(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """A model whose activations were recorded, converted as users convert theirs."""
+    folder = tmp_path_factory.mktemp("official")
+    install(SFT, folder, origin=Origin(folder=FOLDER), wish=Wish("fp32", "fp32"))
+    runtime = RuntimeSettings(provider="cpu", precision="fp32", threads=2)
+    return Settings(model=SFT, models_dir=folder, runtime=runtime)
+
+
+@pytest.fixture(scope="session")
+def installed(official: Settings) -> Installed:
+    """That model, whose graphs can be opened one by one."""
+    return find_installed(SFT, official)

@@ -7,15 +7,12 @@ from typing import cast
 import numpy as np
 import pytest
 
-from cosykit.config.schema import RuntimeSettings, Settings
 from cosykit.engines.cosyvoice import decoding as module
 from cosykit.engines.cosyvoice import open as opening
 from cosykit.engines.cosyvoice.decoding import Decoding
-from cosykit.engines.cosyvoice.installed import Installed, find_installed
+from cosykit.engines.cosyvoice.installed import Installed
 from cosykit.engines.cosyvoice.reading import LmPrompt, Reader
 from cosykit.engines.cosyvoice.utterance import Utterance
-from cosykit.ops.install import install
-from cosykit.ops.request import Origin, Wish
 from cosykit.seams import VocoderStream
 from cosykit.synthesis.flow.chunks import WHOLE, Chunks, Hops
 from cosykit.synthesis.flow.stream import FlowStream
@@ -23,21 +20,10 @@ from cosykit.synthesis.lm.length import LengthLimits
 from cosykit.synthesis.lm.sampling import Choice
 from cosykit.synthesis.text.pieces import TextPiece
 from cosykit.types import Samples, Sampling
-from tests.convert.recorded import FOLDER, greatest_difference, recording
+from tests.convert.recorded import greatest_difference, recording
 
-MODEL = "cosyvoice-300m-sft"
 CASES = ("plain", "zero_shot", "instruct")
 TOLERANCE = 1e-4
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The model whose activations were recorded, converted as users convert theirs."""
-    folder = tmp_path_factory.mktemp("models")
-    install(MODEL, folder, origin=Origin(folder=FOLDER), wish=Wish("fp32", "fp32"))
-    runtime = RuntimeSettings(provider="cpu", precision="fp32", threads=1)
-    settings = Settings(model=MODEL, models_dir=folder, runtime=runtime)
-    return find_installed(MODEL, settings)
 
 
 @pytest.fixture(scope="module")
