@@ -13,6 +13,7 @@ import typer
 
 from cosykit import __version__
 from cosykit.cli.bench import bench
+from cosykit.cli.called import CalledFormatter
 from cosykit.cli.config import config
 from cosykit.cli.context import Invocation
 from cosykit.cli.convert import convert
@@ -116,7 +117,9 @@ def common_options(
     import logging
 
     level = logging.DEBUG if debug else logging.WARNING
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    shown = logging.StreamHandler()
+    shown.setFormatter(CalledFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[shown])
     context.obj = Invocation(config, debug)
 
 

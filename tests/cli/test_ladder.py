@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Start
 
 MODEL = "cosyvoice-300m-sft"
 
@@ -31,6 +31,15 @@ def test_text_is_spoken_all_the_same_and_the_reason_told(
     assert f"cannot load {MODEL} as configured" in caplog.text
     assert "lm.onnx is broken" in caplog.text
     assert f"Run: cosykit install {MODEL} --repair" in caplog.text
+
+
+@pytest.mark.usefixtures("broken")
+def test_remedy_in_the_log_names_the_command_as_it_was_called(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COSYKIT_COMMAND", "bin/cosykit")
+    told = start("say", "Hello.", "-o", "out.wav").communicate(timeout=60)[1].decode()
+    assert f"Run: bin/cosykit install {MODEL} --repair\n" in told
 
 
 def test_model_that_was_named_speaks_or_fails(run: Run, broken: Path) -> None:
