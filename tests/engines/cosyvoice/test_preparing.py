@@ -91,6 +91,14 @@ def test_recording_with_its_transcript_is_continued(prepared: Preparing) -> None
     assert np.array_equal(speech.prompt.speech, flow.tokens)
     assert flow.tokens.size > 50
     assert flow.frames == pytest.approx(flow.tokens.size * 22_050 / 50 / 256, rel=0.05)
+    voice = prepared.voices.measured(recording(TRANSCRIPT)).voice
+    for given, measured in (
+        (flow.mel[0], voice.mel),
+        (flow.tokens, voice.tokens),
+        (flow.speaker[0], voice.speaker),
+        (speech.prompt.speaker, voice.speaker),
+    ):
+        np.testing.assert_array_equal(given, measured)
 
 
 def test_recording_alone_is_followed_by_the_flow_only(prepared: Preparing) -> None:
