@@ -1,6 +1,7 @@
 """Raw user text to plain text: no markup, no emoji, one spelling of each character.
 
-    text ─▶ breaks ─▶ HTML ─▶ keys ─▶ Markdown ─▶ emoji ─▶ characters ─▶ punctuation
+    text ─▶ breaks ─▶ formulas ─▶ HTML ─▶ keys ─▶ Markdown ─▶ emoji ─▶ characters
+         ─▶ punctuation
 
 Every step takes time proportional to the text, whatever it holds.
 """
@@ -9,6 +10,7 @@ import re
 import unicodedata
 from functools import cache
 
+from cosykit.synthesis.text.formulas import read_formulas
 from cosykit.synthesis.text.keypad import name_keys
 from cosykit.synthesis.text.markup import strip_html, strip_markdown
 from cosykit.synthesis.text.scripts import fold_latin
@@ -123,7 +125,8 @@ def clean(text: str) -> str:
     """Reduce user text to letters, digits, punctuation, symbols and line breaks."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    text = name_keys(strip_html(_LINE_BREAK.sub("\n", text)))
+    text = read_formulas(_LINE_BREAK.sub("\n", text))
+    text = name_keys(strip_html(text))
     text = plain_characters(_EMOJI.sub(" ", strip_markdown(text)))
     return _WRAPPED.sub(" ", plain_punctuation(text)).strip(" ")
 

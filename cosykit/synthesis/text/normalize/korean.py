@@ -54,6 +54,24 @@ _UNITS: Mapping[str, str] = MappingProxyType(
     }
 )
 _CURRENCIES = "$€£¥₩"
+# What formulas are written with.
+_SIGN_NAMES = str.maketrans(
+    {
+        "⊖": " 빼기 ",
+        "÷": " 나누기 ",
+        "×": " 곱하기 ",
+        "±": " 플러스 마이너스 ",
+        "√": "루트 ",
+        "≤": " 작거나 같다 ",
+        "≥": " 크거나 같다 ",
+        "≠": " 같지 않다 ",
+        "≈": " 약 ",
+        "∞": "무한대",
+        "∑": "시그마 ",
+        "∫": "적분 ",
+        "π": "파이",
+    }
+)
 # Before a number that is told digit by digit.
 _CODE_WORDS = one_of(
     "주문번호 예약번호 접수번호 회원번호 계좌번호 송장번호 운송장번호 우편번호"
@@ -67,7 +85,7 @@ def normalize_korean(text: str) -> str:
 
     Line breaks are not expected.
     """
-    return rewrite(text, _RULES)
+    return re.sub(" {2,}", " ", rewrite(text, _RULES).translate(_SIGN_NAMES))
 
 
 def read_integer(value: int) -> str:
@@ -220,6 +238,7 @@ _RULES: tuple[Rule, ...] = (
     rule(rf"{NUMBER_START}({NUMBER}) ?{_UNIT}", _measure),
     rule(r"(?<=[A-Za-z])\^2(?!\d)", " 제곱"),
     rule(r"(?<=[A-Za-z])\^3(?!\d)", " 세제곱"),
+    rule(r"\^\(([^()]{1,40})\)", r"의 \1제곱"),
     rule(rf"{NUMBER_START}(0?[1-9]|1[0-2])월", _month),
     rule(rf"{NUMBER_START}([01]?\d|2[0-4]) ?({_HOUR})", _hour),
     rule(rf"{NUMBER_START}(\d{{1,2}}) ?({_NATIVE_COUNTERS})", _count),
