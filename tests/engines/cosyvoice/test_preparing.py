@@ -82,11 +82,13 @@ def test_built_in_voice_is_a_speaker_alone(prepared: Preparing) -> None:
     flow = speech.manner.prompt
     assert np.array_equal(flow.speaker[0], speech.prompt.speaker)
     assert flow.tokens.size == flow.frames == 0
+    assert np.array_equal(speech.lines[0].piece.tokens, WHISPER.encode(TEXT))
 
 
 def test_recording_with_its_transcript_is_continued(prepared: Preparing) -> None:
     speech = prepared.speech(SpeechRequest(TEXT, prompt=recording(TRANSCRIPT)))
     assert np.array_equal(speech.prompt.text, WHISPER.encode(TRANSCRIPT))
+    assert np.array_equal(speech.lines[0].piece.tokens, WHISPER.encode(TEXT))
     flow = speech.manner.prompt
     assert np.array_equal(speech.prompt.speech, flow.tokens)
     assert flow.tokens.size > 50
