@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, get_args
 from uuid import uuid4
 
 import numpy as np
@@ -19,6 +20,13 @@ Mel = NDArray[np.float32]
 Language = Literal["zh", "en", "ja", "yue", "ko"]
 """ISO 639 code of a spoken language (`zh` is Mandarin, `yue` Cantonese)."""
 
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+# In Hong Kong Chinese is Cantonese; elsewhere what speaks it is called Mandarin.
+_OTHER_TAGS: Mapping[str, Language] = MappingProxyType(
+    {"cmn": "zh", "zh-hk": "yue", "zh-mo": "yue", "zh-yue": "yue"}
+)
+
 Gender = Literal["female", "male"]
 
 SPEED_RANGE = (0.25, 4.0)
@@ -31,6 +39,14 @@ WIN_SIZE_RANGE = (1, 1000)
 TAU_R_RANGE = (0.0, 2.0)
 MOST_PRONUNCIATIONS = 200
 """In one request."""
+
+
+def language_of_tag(tag: str) -> Language | None:
+    """Recognise a language by a tag of BCP 47, such as `zh-CN` or `en_US`."""
+    lowered = tag.strip().lower().replace("_", "-")
+    main = lowered.partition("-")[0]
+    other = _OTHER_TAGS.get(lowered) or _OTHER_TAGS.get(main)
+    return other or next((known for known in LANGUAGES if known == main), None)
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:

@@ -16,14 +16,13 @@ Spoken = Annotated[
 
 
 def known_language(code: str | None) -> "Language | None":
-    """Recognise a language by its code; None is no language.
+    """Recognise a language by its code or a tag such as `zh-CN`; None is no language.
 
     Raises:
         InputError: Nobody knows it here.
     """
-    from typing import get_args
+    from cosykit.types import LANGUAGES, language_of_tag
 
-    from cosykit.types import Language
-
-    known: tuple[Language, ...] = get_args(Language)
-    return None if code is None else chosen(code, known, "language")
+    if code is None:
+        return None
+    return language_of_tag(code) or chosen(code, LANGUAGES, "language")

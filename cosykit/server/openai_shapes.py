@@ -9,9 +9,16 @@ from pydantic import BaseModel, Field
 
 from cosykit.audio.formats import AudioFormat
 from cosykit.errors import CosykitError, InputError, RateLimitError
-from cosykit.server.operations import STRICT, Failure, ModelName, Name, SampleRate
+from cosykit.server.operations import (
+    STRICT,
+    Failure,
+    ModelName,
+    Name,
+    SampleRate,
+    SpokenLanguage,
+)
 from cosykit.server.recordings import CloningFields
-from cosykit.types import PITCH_RANGE, SPEED_RANGE, VOLUME_RANGE, Language
+from cosykit.types import PITCH_RANGE, SPEED_RANGE, VOLUME_RANGE
 
 ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
 
@@ -41,7 +48,7 @@ class SpeechBody(CloningFields):
         "has the header X-Cosykit-Ignored",
     )
     stream_format: Literal["audio", "sse"] = "audio"
-    language: Language | None = Field(
+    language: SpokenLanguage | None = Field(
         default=None, description="Main language; detected by default (not OpenAI's)"
     )
     pitch: float = Field(

@@ -13,7 +13,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -33,6 +33,7 @@ from cosykit.server.admission import Client
 from cosykit.server.cache.control import CACHE_CONTROL, CacheControl
 from cosykit.server.discretion import discreet
 from cosykit.server.service import SpeechService
+from cosykit.types import Language, language_of_tag
 
 Handler = Callable[[Request, SpeechService], Awaitable[Response]]
 Body = TypeVar("Body", bound=BaseModel)
@@ -42,6 +43,14 @@ STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 """Of a voice or a model."""
+
+
+def _as_code(tag: object) -> object:
+    return (language_of_tag(tag) if isinstance(tag, str) else None) or tag
+
+
+SpokenLanguage = Annotated[Language, BeforeValidator(_as_code)]
+"""By its code, or by a tag such as `zh-CN`."""
 
 ModelName = Annotated[
     Name,

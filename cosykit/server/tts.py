@@ -17,6 +17,7 @@ from cosykit.server.operations import (
     Name,
     Operation,
     SampleRate,
+    SpokenLanguage,
     check_length,
     client_of,
     read_body,
@@ -25,7 +26,7 @@ from cosykit.server.recordings import CloningFields
 from cosykit.server.service import SpeechService
 from cosykit.server.speech import EncodedSpeech, Output, start_speech
 from cosykit.server.streaming import while_connected
-from cosykit.types import PITCH_RANGE, SPEED_RANGE, Language, SpeechRequest
+from cosykit.types import PITCH_RANGE, SPEED_RANGE, SpeechRequest
 
 # Bytes; a multiple of three, so that base64 of the slices can be joined.
 _SLICE = 3 << 16
@@ -42,7 +43,7 @@ class TtsBody(CloningFields):
     speaker_id: Name | None = Field(default=None, description="The same as voice")
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])
     pitch: float = Field(default=1.0, ge=PITCH_RANGE[0], le=PITCH_RANGE[1])
-    language: Language | None = Field(
+    language: SpokenLanguage | None = Field(
         default=None, description="Main language; detected by default"
     )
     format: AudioFormat | None = Field(

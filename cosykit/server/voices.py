@@ -18,6 +18,7 @@ from cosykit.server.operations import (
     STRICT,
     Name,
     Operation,
+    SpokenLanguage,
     client_of,
     read_body,
 )
@@ -60,7 +61,7 @@ class NewVoice(BaseModel):
         description="What is said in it, word for word; without it the voice is less "
         "like, but speaks other languages as well",
     )
-    language: Language | None = Field(
+    language: SpokenLanguage | None = Field(
         default=None, description="The one that is spoken; that of the text by default"
     )
     replace: bool = Field(

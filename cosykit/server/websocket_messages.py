@@ -11,13 +11,19 @@ from cosykit.errors import CosykitError
 from cosykit.server import live_events
 from cosykit.server.admission import Client
 from cosykit.server.openapi import Conversation
-from cosykit.server.operations import STRICT, ModelName, Name, SampleRate, validated
+from cosykit.server.operations import (
+    STRICT,
+    ModelName,
+    Name,
+    SampleRate,
+    SpokenLanguage,
+    validated,
+)
 from cosykit.server.recordings import CloningFields
 from cosykit.types import (
     PITCH_RANGE,
     SPEED_RANGE,
     VOLUME_RANGE,
-    Language,
     SpeechRequest,
 )
 
@@ -33,7 +39,7 @@ class Start(CloningFields):
         default=None,
         description="Voice id, name or alias; that of the first sentence by default",
     )
-    language: Language | None = Field(
+    language: SpokenLanguage | None = Field(
         default=None, description="Main language; detected by default"
     )
     response_format: AudioFormat | None = Field(

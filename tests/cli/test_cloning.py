@@ -222,7 +222,7 @@ def test_list_of_voices_names_the_other_models(run: Run) -> None:
 @pytest.mark.usefixtures("cloner")
 def test_voices_are_added_listed_shared_and_removed(run: Run) -> None:
     add = ("voices", "add", "Anna", "--audio", "reference.wav")
-    outcome = run(*add, "--language", "yue")
+    outcome = run(*add, "--language", "zh-HK")
     assert outcome.code == 0
     assert outcome.err == f"Added the voice Anna to {CLONES}\n"
     (voice,) = json.loads(run("voices", "--json", "-m", CLONES).out)

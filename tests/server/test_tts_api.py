@@ -24,6 +24,18 @@ def test_answer_holds_the_audio_and_its_facts(client: httpx.Client, field: str) 
     assert answer["duration"] == pytest.approx(6 * 0.08, abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("path", "field"), [("/v1/tts", "text"), ("/v1/audio/speech", "input")]
+)
+def test_language_may_have_a_region(
+    client: httpx.Client, path: str, field: str
+) -> None:
+    assert client.post(path, json={field: "do", "language": "en-US"}).is_success
+    refused = client.post(path, json={field: "do", "language": "fr-FR"})
+    assert refused.status_code == 400
+    assert "language" in refused.text
+
+
 def test_wav_knows_its_length(client: httpx.Client) -> None:
     fields = {"text": "do re mi", "format": "wav"}
     answer = client.post("/v1/tts", json=fields).json()

@@ -1,6 +1,6 @@
 """How to speak, as DashScope says it: its fields, ranges and defaults."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -9,13 +9,18 @@ from cosykit.errors import InputError, quoted
 from cosykit.server.admission import Client
 from cosykit.server.operations import STRICT, Name
 from cosykit.server.speech import Output
-from cosykit.types import PITCH_RANGE, Language, SpeechRequest
+from cosykit.types import (
+    LANGUAGES,
+    PITCH_RANGE,
+    Language,
+    SpeechRequest,
+    language_of_tag,
+)
 
 # Rates a second of audio that does not say, as of the hosted service.
 _USUAL_RATE = 22_050
 _NEUTRAL_VOLUME = 50
 _RATE_RANGE = (0.5, 2.0)
-_LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
 Reading = Annotated[str, Field(min_length=1, max_length=256)]
@@ -126,12 +131,12 @@ class Parameters(BaseModel):
         if not self.language_hints:
             return None
         hint = self.language_hints[0]
-        for language in _LANGUAGES:
-            if hint == language:
-                return language
+        language = language_of_tag(hint)
+        if language:
+            return language
         raise InputError(
             f"the language {quoted(hint)} cannot be spoken",
-            hint=f"Choose one of {', '.join(_LANGUAGES)}",
+            hint=f"Choose one of {', '.join(LANGUAGES)}",
             param="language_hints",
         )
 

@@ -8,14 +8,19 @@ from pydantic import BaseModel, Field, ValidationError
 from cosykit.audio.formats import AudioFormat
 from cosykit.server.admission import Client
 from cosykit.server.grpc.speech_pb2 import SynthesizeRequest
-from cosykit.server.operations import STRICT, Name, SampleRate, field_error
+from cosykit.server.operations import (
+    STRICT,
+    Name,
+    SampleRate,
+    SpokenLanguage,
+    field_error,
+)
 from cosykit.server.recordings import SamplingFields, Seed, Transcript, uploaded
 from cosykit.server.service import AUTO
 from cosykit.types import (
     PITCH_RANGE,
     SPEED_RANGE,
     VOLUME_RANGE,
-    Language,
     SpeechRequest,
 )
 
@@ -37,7 +42,7 @@ class Asked(BaseModel):
     text: str = ""
     model: Name = AUTO
     voice: Name | None = None
-    language: Language | None = None
+    language: SpokenLanguage | None = None
     format: AudioFormat | None = None
     sample_rate: SampleRate = 0
     speed: float = Field(default=1.0, ge=SPEED_RANGE[0], le=SPEED_RANGE[1])

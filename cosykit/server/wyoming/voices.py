@@ -1,13 +1,12 @@
 """What the server offers, as Wyoming describes programs and voices."""
 
 from collections.abc import Sequence
-from typing import get_args
 
 from wyoming.info import Attribution, Info, TtsProgram, TtsVoice
 
 from cosykit import __version__
 from cosykit.server.wyoming.events import VoiceChoice
-from cosykit.types import Language, Voice
+from cosykit.types import Language, Voice, language_of_tag
 
 
 def describe(model: str, voices: Sequence[Voice]) -> Info:
@@ -37,7 +36,4 @@ def describe(model: str, voices: Sequence[Voice]) -> Info:
 
 def language_of(choice: VoiceChoice | None) -> Language | None:
     """Take the language out of a tag such as `zh-CN`, if it is one of ours."""
-    tag = (choice.language if choice else None) or ""
-    main = tag.replace("_", "-").partition("-")[0].lower()
-    known: tuple[Language, ...] = get_args(Language)
-    return next((language for language in known if language == main), None)
+    return language_of_tag((choice.language if choice else None) or "")

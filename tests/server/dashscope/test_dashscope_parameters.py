@@ -57,6 +57,7 @@ def test_hot_fix_says_how_words_are_read_and_written() -> None:
 def test_first_hint_is_the_language() -> None:
     asked = Parameters(language_hints=["ja", "fr"])
     assert asked.manner(CLIENT).language == "ja"
+    assert Parameters(language_hints=["zh-CN"]).manner(CLIENT).language == "zh"
     with pytest.raises(InputError, match="'fr' cannot be spoken"):
         Parameters(language_hints=["fr"]).manner(CLIENT)
 
