@@ -97,6 +97,7 @@ def _print(rows: Sequence[ModelRow]) -> None:
 
 
 def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
+    from cosykit.engines.cosyvoice.installed import check_version
     from cosykit.errors import ModelLoadError
     from cosykit.hub.bundle import MANIFEST, read_bundle, spec_of
     from cosykit.hub.staging import Staging
@@ -108,6 +109,8 @@ def _row(model: str, folder: Path, *, verify: bool) -> ModelRow:
         spec = spec or spec_of(folder, model)
         facts = (model, spec.title, spec.languages, spec.sample_rate)
         bundle = read_bundle(folder, model)
+        if bundle and bundle.manifest.facts:
+            check_version(bundle)
     except ModelLoadError as error:
         title = spec.title if spec else "Your own"
         return ModelRow(

@@ -289,7 +289,7 @@ def test_voice_that_came_with_the_model_stays(run: Run) -> None:
     assert "came with the model and stays" in outcome.err
 
 
-def test_doctor_names_a_model_that_another_version_converted(
+def test_model_that_another_version_converted_counts_as_broken(
     run: Run, cloner: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COSYKIT_HUB_OFFLINE", "true")
@@ -304,3 +304,5 @@ def test_doctor_names_a_model_that_another_version_converted(
     assert (outcome.code, found["state"]) == (1, "problem")
     assert "another version" in found["text"]
     assert found["remedy"] == f"Run: cosykit install {CLONES} --repair"
+    listed = json.loads(run("models", "--json").out)
+    assert {row["id"]: row["state"] for row in listed}[CLONES] == "broken"
