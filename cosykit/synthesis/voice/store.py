@@ -69,7 +69,8 @@ class VoiceStore:
         if facts is None:
             raise InputError(
                 f"{bundle.manifest.model} cannot take voices",
-                hint="Add it to a CosyVoice model",
+                hint="Run `cosykit install cosyvoice-300m`, and add the voice with "
+                "--model cosyvoice-300m",
             )
         self._bundle, self._facts = bundle, facts
         self._folder = bundle.voices_folder
