@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,8 @@ def _best(probabilities: Array, count: int) -> Sequence[Sequence[tuple[float, in
         strict=True,
     ):
         found[row].append((probability, token))
-    return [sorted(row, reverse=True) for row in found]
+    # Equals stay in the order of the vocabulary, as upstream's do.
+    return [sorted(row, key=itemgetter(0), reverse=True) for row in found]
 
 
 def _choose(

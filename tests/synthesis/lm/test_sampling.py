@@ -104,6 +104,12 @@ def test_nucleus_of_one_is_the_best_token() -> None:
     np.testing.assert_array_equal(found, scores.argmax(axis=1))
 
 
+def test_of_equals_the_first_come_into_the_nucleus() -> None:
+    """Upstream sorts so that equals stay in the order of the vocabulary."""
+    scores = np.zeros((50, 200), np.float32)
+    assert set(chosen(scores, parameters=Sampling(top_k=3)).tolist()) == {0, 1, 2}
+
+
 def test_draws_follow_the_probabilities() -> None:
     shares = np.array([0.5, 0.3, 0.2])
     scores = np.tile(np.log(shares).astype(np.float32), (20_000, 1))
