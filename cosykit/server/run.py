@@ -1,5 +1,6 @@
 """Listen on the configured port until a signal comes."""
 
+import asyncio
 import logging
 import math
 import os
@@ -26,6 +27,10 @@ from cosykit.server.websocket import SocketConnection
 from cosykit.synthesis.loop import THREAD_NAME
 
 _log = logging.getLogger(__name__)
+
+# How long a server that has closed waits for what was begun beside its event loop. A
+# recording takes the longest, and 2 s.
+_LAST_WORK_S = 5.0
 
 
 def serve(
@@ -77,7 +82,7 @@ def _is_speaking() -> bool:
 
 
 def _leave() -> None:
-    """End the process under a thread that loads a model, or speaks.
+    """End the process under a thread that loads a model, or speaks, or does not end.
 
     Such a thread can neither be stopped nor survive the end of the interpreter: ONNX
     Runtime would abort the process.
@@ -103,6 +108,20 @@ class _Server(uvicorn.Server):
             _log.info("finishing what runs (%d) within %g s", running, grace_s)
         self._service.closing.set()
         await super().shutdown(sockets)
+        if not self.force_exit:
+            await self._end_threads()
+
+    async def _end_threads(self) -> None:
+        """End the process under threads that do not end what they do beside the loop.
+
+        asyncio would wait for them, and the interpreter too.
+        """
+        loop = asyncio.get_running_loop()
+        ending = asyncio.create_task(loop.shutdown_default_executor())
+        await asyncio.wait({ending}, timeout=_LAST_WORK_S)
+        if not ending.done():
+            _log.error("a thread does not end what it does, and is left behind")
+            _leave()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take note of a signal."""

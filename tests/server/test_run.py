@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty
@@ -19,6 +19,7 @@ import pytest
 from cosykit.config.schema import ServerSettings, Settings
 from cosykit.errors import ConfigError, ModelLoadError, ResourceError, RuntimeSetupError
 from cosykit.server.run import open_listener, serve
+from cosykit.types import Voice
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S, until
 from tests.server.conftest import settings_for
@@ -141,6 +142,34 @@ def test_engine_that_never_ends_what_it_does_is_left_behind(
     assert "left behind" in capsys.readouterr().err
     assert not engines[0].closed.is_set()
     engines[0].gate.set()
+
+
+def test_work_beside_the_event_loop_that_never_ends_is_left_behind(
+    plugins: None,
+    signals: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begun, gate = threading.Event(), threading.Event()
+    monkeypatch.setattr("cosykit.server.run._leave", gate.set)
+    monkeypatch.setattr("cosykit.server.run._LAST_WORK_S", 0.01)
+
+    def voices(engine: CountingEngine) -> Sequence[Voice]:
+        begun.set()
+        gate.wait()
+        return ()
+
+    def act(port: int) -> None:
+        with wired(port) as wire:
+            opened_engine()
+            monkeypatch.setattr(CountingEngine, "voices", voices)
+            wire.send(request(line="GET /v1/audio/voices HTTP/1.1"))
+            assert begun.wait(PATIENCE_S)
+        terminate()
+
+    serve_while(settings_for("counting", server={"grace_s": 0}), act)
+    assert gate.is_set()
+    assert "left behind" in capsys.readouterr().err
 
 
 def test_stop_does_not_wait_longer_than_the_grace(
