@@ -4,7 +4,8 @@
 
 All of them and the configured model keep within `engine.memory_limit_mb`. Where there
 is no room, the idle one that was used longest ago leaves, and if that is not enough,
-requests wait for others to end.
+requests wait for others to end. One that was converted anew since is loaded anew, as
+soon as nobody speaks with it.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.footprint import Footprint, estimate
 from cosykit.engines.open import load
 from cosykit.errors import BusyError, CosykitError, ResourceError
+from cosykit.hub.building import NOTHING, Standing, standing
 from cosykit.runtime.arenas import give_back
 from cosykit.server.exchange import Serving
 from cosykit.server.loading import Loader, log_ready, resident_bytes
@@ -41,6 +43,7 @@ class Member:
         users: Requests that wait for it or speak with it.
         memory_bytes: What it takes, as far as that is known.
         idle_since: When the last request left.
+        standing: What was installed when it was loaded.
     """
 
     model: str
@@ -48,6 +51,7 @@ class Member:
     users: int = 0
     memory_bytes: int = 0
     idle_since: float = 0.0
+    standing: Standing = NOTHING
     serving: Serving | None = None
     opening: asyncio.Task[Serving] | None = None
     leaving: asyncio.Task[None] | None = None
@@ -117,7 +121,11 @@ class ModelPool:
             ResourceError: It can never fit into the memory limit.
             CosykitError: It cannot be loaded.
         """
-        member = self._members.get(model) or self._join(model)
+        member = self._members.get(model)
+        if member and self._is_outdated(member):
+            self._unload(member)
+            member = None
+        member = member or self._join(model)
         member.users += 1
         member.stop_timer()
         try:
@@ -141,6 +149,14 @@ class ModelPool:
         leaving = [member.leaving for member in self._leaving if member.leaving]
         closing = [m.serving.loop.close(grace_s) for m in members if m.serving]
         await asyncio.gather(*closing, *leaving)
+
+    def _is_outdated(self, member: Member) -> bool:
+        """Tell whether nobody uses a model whose files have changed."""
+        is_idle = member.state == "ready" and not member.users
+        return is_idle and member.standing != self._standing(member.model)
+
+    def _standing(self, model: str) -> Standing:
+        return standing(self._settings.models_dir / model)
 
     def _join(self, model: str) -> Member:
         self._setbacks.check(model)
@@ -220,6 +236,7 @@ class ModelPool:
     async def _load(self, member: Member, expected: Footprint) -> Serving:
         member.state = "loading"
         member.memory_bytes = expected.loaded + expected.later
+        member.standing = self._standing(member.model)
         before_bytes = resident_bytes()
         settings = self._settings.model_copy(update={"model": member.model})
         opened = await self._loader.load(partial(load, None, settings))

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from cosykit.config.schema import Settings
 from cosykit.engines.footprint import Footprint
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import BusyError, CosykitError, ModelLoadError, ResourceError
+from cosykit.hub.bundle import MANIFEST
 from cosykit.server import loading, pool
 from cosykit.server.exchange import Serving
 from cosykit.server.loading import Loader
@@ -74,8 +76,11 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Models:
 
 
 @asynccontextmanager
-async def opened(**engine: object) -> AsyncIterator[ModelPool]:
+async def opened(
+    models_dir: Path = Path("models"), **engine: object
+) -> AsyncIterator[ModelPool]:
     settings = settings_for("tone", engine={"memory_limit_mb": LIMIT_MB, **engine})
+    settings = settings.model_copy(update={"models_dir": models_dir})
     loader = Loader(settings.engine)
     models = ModelPool(settings, loader, lambda: CONFIGURED_MB * 1_000_000)
     try:
@@ -122,6 +127,25 @@ async def test_model_that_was_used_longest_ago_makes_room(models: Models) -> Non
         assert not models.engines["a"].closed.is_set()
         await use(them, "b")
     assert models.loaded == ["a", "b", "c", "b"]
+
+
+async def test_model_that_was_converted_anew_is_loaded_anew_once_it_is_idle(
+    models: Models, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "a" / MANIFEST
+    manifest.parent.mkdir()
+    manifest.write_text("1")
+    async with opened(models_dir=tmp_path) as them:
+        async with them.hold("a", PATIENCE_S):
+            first = models.engines["a"]
+            manifest.write_text("2")
+            await use(them, "a")
+        assert models.loaded == ["a"]
+        await use(them, "a")
+        await use(them, "a")
+        assert models.loaded == ["a", "a"]
+        await until_soon(first.closed.is_set)
+        assert not models.engines["a"].closed.is_set()
 
 
 async def test_model_in_use_never_makes_room(models: Models) -> None:
