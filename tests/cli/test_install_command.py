@@ -31,6 +31,7 @@ from tests.hub.hub_server import (
     flip,
     ignore_range,
     log_in_first,
+    log_in_first_disguised,
     lose_tail,
     redirect_to,
     sha256,
@@ -212,6 +213,7 @@ def test_embedded_voice_comes_from_no_hub(run: Run, hub: HubServer) -> None:
         (redirect_to("http://127.0.0.1:9/x"), "127.0.0.1 cannot be reached"),
         (redirect_to("http://storage.invalid/x"), "storage.invalid, where 127"),
         (log_in_first, "web page instead of llm.pt"),
+        (log_in_first_disguised, "web page instead of llm.pt"),
         (flip(0), "llm.pt arrived with another hash"),
     ],
 )

@@ -235,3 +235,43 @@ def test_released_models_name_what_they_need() -> None:
             assert entry.source.huggingface.startswith("FunAudioLLM/")
             assert entry.source.modelscope.startswith("iic/")
             assert set(entry.source.known) <= set(entry.source.files)
+
+
+RELEASED = {
+    "llm.pt": (
+        1242994835,
+        "d198ce56636e1eb1c9d0cb0d6e3529de8fdfd3fd45075c346296b0d6dcfc54ea",
+    ),
+    "flow.pt": (
+        419900943,
+        "21eae78c105b5e1c6c337b04f667843377651b4bcfb2d43247ed3ad7fd0a3470",
+    ),
+    "hift.pt": (
+        81896716,
+        "91e679b6ca1eff71187ffb4f3ab0444935594cdcc20a9bd12afad111ef8d6012",
+    ),
+    "speech_tokenizer_v1.onnx": (
+        522624269,
+        "23b5a723ed9143aebfd9ffda14ac4c21231f31c35ef837b6a13bb9e5488abb1e",
+    ),
+    "campplus.onnx": (
+        28303423,
+        "a6ac6a63997761ae2997373e2ee1c47040854b4b759ea41ec48e4e42df0f4d73",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("cosyvoice-300m-sft", ("llm.pt", "flow.pt", "hift.pt")),
+        ("cosyvoice-300m", ("speech_tokenizer_v1.onnx", "campplus.onnx")),
+        ("cosyvoice-300m-instruct", ("speech_tokenizer_v1.onnx", "campplus.onnx")),
+    ],
+)
+def test_known_files_are_those_of_the_releases(
+    model: str, names: tuple[str, ...]
+) -> None:
+    source = CATALOG[model].source
+    assert isinstance(source, HubSource)
+    assert source.known == {name: FileDigest(*RELEASED[name]) for name in names}
