@@ -9,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.errors import InputError
+from cosykit.errors import InputError, quoted
 
 Samples = NDArray[np.float32]
 """Mono audio in [-1, 1], shape (samples,)."""
@@ -47,6 +47,22 @@ def language_of_tag(tag: str) -> Language | None:
     main = lowered.partition("-")[0]
     other = _OTHER_TAGS.get(lowered) or _OTHER_TAGS.get(main)
     return other or next((known for known in LANGUAGES if known == main), None)
+
+
+def known_language(tag: str) -> Language:
+    """Recognise a language by its tag, or refuse it.
+
+    Raises:
+        InputError: No model speaks it.
+    """
+    language = language_of_tag(tag)
+    if language is None:
+        raise InputError(
+            f"unknown language {quoted(tag)}",
+            hint=f"Known: {', '.join(LANGUAGES)}",
+            param="language",
+        )
+    return language
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cosykit.cli.choice import chosen
-
 if TYPE_CHECKING:
     from cosykit.types import Language
 
@@ -15,14 +13,12 @@ Spoken = Annotated[
 ]
 
 
-def known_language(code: str | None) -> "Language | None":
+def spoken_language(code: str | None) -> "Language | None":
     """Recognise a language by its code or a tag such as `zh-CN`; None is no language.
 
     Raises:
         InputError: Nobody knows it here.
     """
-    from cosykit.types import LANGUAGES, language_of_tag
+    from cosykit.types import known_language
 
-    if code is None:
-        return None
-    return language_of_tag(code) or chosen(code, LANGUAGES, "language")
+    return None if code is None else known_language(code)

@@ -16,7 +16,7 @@ from cosykit.cli.delivery import (
     Volume,
     speak,
 )
-from cosykit.cli.language import Spoken, known_language
+from cosykit.cli.language import Spoken, spoken_language
 from cosykit.cli.recordings import PromptAudio, Seed, read_prompt
 
 
@@ -84,7 +84,7 @@ def say(
     request = SpeechRequest(
         spoken,
         voice=voice,
-        language=known_language(language),
+        language=spoken_language(language),
         speed=speed,
         volume=volume,
         instructions=instruct,

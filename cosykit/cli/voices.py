@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
-from cosykit.cli.language import Spoken, known_language
+from cosykit.cli.language import Spoken, spoken_language
 from cosykit.cli.output import note, print_json, print_table
 from cosykit.errors import InputError, ModelLoadError
 
@@ -96,7 +96,7 @@ def add(
     from cosykit.audio.decode import read_recording
 
     settings = _settings(context, model, models_dir)
-    spoken = known_language(language)
+    spoken = spoken_language(language)
     recording = read_recording(audio, text)
     with _keeper(settings) as keeper:
         remarks = keeper.add_voice(

@@ -25,6 +25,7 @@ from cosykit.types import (
     Sampling,
     SpeechRequest,
     Voice,
+    known_language,
 )
 
 RecordedAudio = str | Path | bytes | Recording
@@ -105,7 +106,7 @@ class Synthesizer:
         audio: RecordedAudio,
         *,
         text: str = "",
-        language: Language | None = None,
+        language: str | None = None,
         replaces: bool = False,
     ) -> Sequence[str]:
         """Save the voice of a recording; later requests, also of others, may name it.
@@ -123,7 +124,7 @@ class Synthesizer:
             InputError: The recording or the name cannot be used, or the model keeps no
                 voices.
         """
-        languages = (language,) if language else ()
+        languages = (known_language(language),) if language else ()
         recording = _recording(audio, text)
         return self._keeper().add_voice(name, recording, languages, replaces=replaces)
 
@@ -141,7 +142,7 @@ class Synthesizer:
         text: str,
         *,
         voice: str | None = None,
-        language: Language | None = None,
+        language: str | None = None,
         speed: float = 1.0,
         volume: float = 1.0,
         prompt_audio: RecordedAudio | None = None,
@@ -155,7 +156,8 @@ class Synthesizer:
         Args:
             text: In the languages of the model, which may be mixed.
             voice: Id, name or alias; None takes the default of the text's language.
-            language: Overrides the detected language.
+            language: Overrides the detected language: zh, en, ja, yue, ko, or a tag
+                such as zh-CN.
             speed: Tempo, 0.25 to 4.
             volume: Gain, 0 to 4.
             prompt_audio: A recording whose voice to speak with instead, see
@@ -175,7 +177,7 @@ class Synthesizer:
             SpeechRequest(
                 text,
                 voice=voice,
-                language=language,
+                language=_language(language),
                 speed=speed,
                 volume=volume,
                 prompt=_prompt(prompt_audio, prompt_text),
@@ -206,7 +208,7 @@ class Synthesizer:
         text: str,
         *,
         voice: str | None = None,
-        language: Language | None = None,
+        language: str | None = None,
         speed: float = 1.0,
         volume: float = 1.0,
         prompt_audio: RecordedAudio | None = None,
@@ -220,7 +222,7 @@ class Synthesizer:
             SpeechRequest(
                 text,
                 voice=voice,
-                language=language,
+                language=_language(language),
                 speed=speed,
                 volume=volume,
                 prompt=_prompt(prompt_audio, prompt_text),
@@ -287,6 +289,10 @@ class Synthesizer:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _language(tag: str | None) -> Language | None:
+    return None if tag is None else known_language(tag)
 
 
 def _prompt(audio: RecordedAudio | None, transcript: str) -> Recording | None:

@@ -53,6 +53,17 @@ def test_recording_may_be_a_path_bytes_or_samples(
     assert tts.synthesize(TEXT, prompt_audio=recording, seed=1).duration_s > 0
 
 
+def test_language_goes_by_its_tag(tts: Synthesizer) -> None:
+    tagged, plain = (
+        tts.synthesize("你好", language=tag, seed=1) for tag in ("zh-HK", "yue")
+    )
+    assert np.array_equal(tagged.samples, plain.samples)
+    with pytest.raises(InputError, match="unknown language 'fr'"):
+        tts.synthesize("Bonjour", language="fr")
+    with pytest.raises(InputError, match="unknown language 'fr'"):
+        tts.stream("Bonjour", language="fr")
+
+
 def test_every_parameter_changes_the_speech(tts: Synthesizer, reference: Path) -> None:
     spoken = [
         tts.synthesize(TEXT, seed=1),
