@@ -50,8 +50,9 @@ async def speak(socket: WebSocket, service: SpeechService) -> None:
     is_offered = PROTOCOL in socket.scope["subprotocols"]
     # Browsers show their pages nothing of a refusal, so access is refused in words.
     await socket.accept(PROTOCOL if is_offered else None)
-    # A client that leaves is told no more.
-    with suppress(WebSocketDisconnect):
+    # A client that leaves is told no more, nor one that takes nothing while the server
+    # ends.
+    with suppress(WebSocketDisconnect, asyncio.CancelledError):
         await _Conversation(socket, service).hold()
 
 

@@ -1,20 +1,26 @@
 """A server that stops lets the speech over its WebSockets end."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
 import pytest
 import uvicorn
+from starlette.types import Message
+from starlette.websockets import WebSocket
 
 from cosykit.config.schema import ServerSettings
+from cosykit.engines.synthesizer import Synthesizer
+from cosykit.server.app import SOCKETS
 from cosykit.server.run import create_server, open_listener
 from cosykit.server.service import SpeechService
 from tests.patience import PATIENCE_S
 from tests.server.conftest import Running, settings_for
 from tests.server.dashscope.conftest import TASK_ID, talking
 from tests.server.speaker import connected
+from tests.synthesis.counting_engine import CountingEngine
 
 
 @contextmanager
@@ -79,3 +85,44 @@ def test_task_that_takes_too_long_is_broken_off_in_words(
         assert failure["task_id"] == TASK_ID
         assert "the server is closing" in failure["error_message"]
     assert not [record for record in caplog.records if record.exc_info]
+
+
+START: object = {"type": "start"}
+RUN: object = {
+    "header": {"action": "run-task", "task_id": TASK_ID},
+    "payload": {"model": "cosyvoice-v2", "input": {}, "parameters": {"voice": "only"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "first"), [("/v1/audio/speech/ws", START), ("/api-ws/v1/inference", RUN)]
+)
+async def test_client_that_takes_nothing_is_left_without_a_word(
+    path: str, first: object
+) -> None:
+    said: asyncio.Queue[Message] = asyncio.Queue()
+    said.put_nowait({"type": "websocket.connect"})
+    said.put_nowait({"type": "websocket.receive", "text": json.dumps(first)})
+    is_waited_for = asyncio.Event()
+
+    async def take(message: Message) -> None:
+        if message["type"] != "websocket.accept":
+            is_waited_for.set()
+            await asyncio.Event().wait()
+
+    service = SpeechService(
+        settings_for("counting"), open_model=lambda _: Synthesizer(CountingEngine())
+    )
+    service.start()
+    scope = {"type": "websocket", "headers": [], "path": path, "subprotocols": []}
+    talking = asyncio.ensure_future(
+        SOCKETS[path](WebSocket(scope, said.get, take), service)
+    )
+    async with asyncio.timeout(PATIENCE_S):
+        await is_waited_for.wait()
+        # The grace has run out, and then the event loop ends.
+        while not talking.done():
+            talking.cancel()
+            await asyncio.sleep(0)
+        await talking
+    await service.close()

@@ -44,8 +44,9 @@ async def inference(socket: WebSocket, service: SpeechService) -> None:
         await socket.send_denial_response(FailedAnswer.answer(error))
         return
     await socket.accept()
-    # A client that leaves is told no more.
-    with suppress(WebSocketDisconnect):
+    # A client that leaves is told no more, nor one that takes nothing while the server
+    # ends.
+    with suppress(WebSocketDisconnect, asyncio.CancelledError):
         await Conversation(socket, client, service).hold()
 
 
