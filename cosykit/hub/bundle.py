@@ -172,15 +172,20 @@ class Bundle:
                 hint=f"Run: cosykit install {self.manifest.model} --repair",
             )
 
-    def has_graph(self, precision: Precision, name: str) -> bool:
-        """Tell whether the files of a graph still are as they were installed."""
-        known = self.manifest.graphs
-        paths = (f"{precision}/{name}.onnx", f"{precision}/{name}.onnx.data")
-        return not any(
-            problem_with(self.folder / path, known[path])
-            for path in paths
-            if path in known
-        )
+    def check_graph(self, graph: Path) -> None:
+        """Make sure that a graph is still the one that the model was loaded with.
+
+        Raises:
+            ModelLoadError: It is not.
+        """
+        for path in (graph, graph.with_name(f"{graph.name}.data")):
+            name = path.relative_to(self.folder).as_posix()
+            expected = self.manifest.graphs.get(name)
+            if expected and problem_with(path, expected):
+                raise ModelLoadError(
+                    f"{self.manifest.model} was changed or removed since it was loaded",
+                    hint="Start CosyKit again",
+                )
 
 
 def read_bundle(models_dir: Path, model: str) -> Bundle | None:

@@ -22,7 +22,7 @@ from cosykit.engines.lite.reader import Reader
 from cosykit.engines.open import load
 from cosykit.engines.synthesizer import Synthesizer
 from cosykit.errors import InputError, ModelLoadError, NotFoundError
-from cosykit.hub.bundle import read_bundle, write_manifest
+from cosykit.hub.bundle import Bundle, read_bundle, write_manifest
 from cosykit.hub.verify import digest_of
 from cosykit.runtime.session import Session, SessionSettings, open_session
 from cosykit.types import Samples, SpeechRequest
@@ -227,10 +227,12 @@ def test_requests_in_company_sound_as_alone_and_have_a_thread_each(
     ("parallel", "threads"), [("auto", 1), (2, 4), (3, 2), (9, 1), (1, None)]
 )
 def test_requests_in_company_share_the_threads(
-    parallel: int | Literal["auto"], threads: int | None
+    lite_models: Path, parallel: int | Literal["auto"], threads: int | None
 ) -> None:
     how = SessionSettings("cpu", threads=8)
-    opening = engine_module._for_company(Path("graph"), how, parallel)
+    bundle = read_bundle(lite_models, "lite")
+    assert bundle
+    opening = engine_module._for_company(bundle, how, parallel)
     assert (opening and cast("partial[Session]", opening).args[1].threads) == threads
 
 
@@ -249,6 +251,21 @@ def test_requests_share_a_session_where_no_other_can_be_opened(
             spoken = list(beside.map(partial(raw, tts), ["你好。"] * 3))
     assert all(samples.size for samples in spoken)
     assert caplog.text.count("no memory left") == 1
+
+
+def test_graph_that_was_changed_under_an_engine_is_not_opened(
+    lite_models: Path, tmp_path: Path
+) -> None:
+    installed = read_bundle(lite_models, "lite")
+    assert installed
+    bundle = Bundle(tmp_path, installed.manifest)
+    graph = tmp_path / "int8" / "kokoro.onnx"
+    graph.parent.mkdir()
+    graph.write_bytes(b"another")
+    opening = engine_module._for_company(bundle, SessionSettings("cpu", 2), "auto")
+    assert opening
+    with pytest.raises(ModelLoadError, match="lite was changed or removed"):
+        opening()
 
 
 def test_one_of_several_that_are_spoken_is_cancelled(

@@ -47,12 +47,7 @@ class Installed:
         Raises:
             ModelLoadError: It is not what it was when the model was opened.
         """
-        if not self.bundle.has_graph(self.level.graphs[name], name):
-            raise ModelLoadError(
-                f"{self.bundle.manifest.model} was changed or removed since it was "
-                "loaded",
-                hint="Start CosyKit again",
-            )
+        self.bundle.check_graph(self.bundle.graphs(self.level)[name])
         return self.open(name)
 
 

@@ -17,7 +17,7 @@ from cosykit.engines.lite.sessions import Sessions
 from cosykit.engines.lite.speaker import Speaker
 from cosykit.engines.lite.voices import VOICES
 from cosykit.errors import ModelLoadError
-from cosykit.hub.bundle import read_bundle
+from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.runtime.cores import usable_cores
 from cosykit.runtime.session import (
     Cancellation,
@@ -142,7 +142,7 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         )
     precision = LITE.precisions[0]
     threads = settings.runtime.threads or usable_cores()
-    graph = bundle.graph(precision, LITE.graphs[0])
+    graph = _graph(bundle)
     how = SessionSettings(
         "cpu",
         threads,
@@ -176,19 +176,29 @@ def open_engine(model: str, settings: Settings) -> LiteEngine:
         note="the embedded voice is an int8 graph, which runs best on the CPU",
     )
     opened = digest(hashes_of(bundle.manifest), session.provider)
-    sessions = Sessions(session, _for_company(graph, how, settings.engine.parallel))
+    sessions = Sessions(session, _for_company(bundle, how, settings.engine.parallel))
     return LiteEngine(sessions, reader, info, opened)
 
 
+def _graph(bundle: Bundle) -> Path:
+    return bundle.graph(LITE.precisions[0], LITE.graphs[0])
+
+
 def _for_company(
-    graph: Path, how: SessionSettings, parallel: int | Auto
+    bundle: Bundle, how: SessionSettings, parallel: int | Auto
 ) -> Callable[[], Session] | None:
     """Say how to open the session that several requests share, if there are several."""
     requests = how.threads if parallel == "auto" else parallel
     if requests == 1:
         return None
     threads = max(1, how.threads // requests)
-    return partial(open_session, graph, replace(how, threads=threads))
+    return partial(_open_again, bundle, replace(how, threads=threads))
+
+
+def _open_again(bundle: Bundle, how: SessionSettings) -> Session:
+    """Open the graph of a model that speaks already."""
+    bundle.check_graph(_graph(bundle))
+    return open_session(_graph(bundle), how)
 
 
 def _voice_of(request: SpeechRequest) -> Voice:
