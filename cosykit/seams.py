@@ -260,6 +260,21 @@ class VocoderStream(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class VocoderPiece:
+    """The next frames of one utterance.
+
+    Attributes:
+        stream: The utterance.
+        mel: Its next frames.
+        last: Whether the utterance ends with them.
+    """
+
+    stream: VocoderStream
+    mel: Mel
+    last: bool
+
+
 @runtime_checkable
 class Vocoder(Protocol):
     """Turns mels into samples; the seam of the `cosykit.vocoders` plug-ins."""
@@ -273,3 +288,15 @@ class Vocoder(Protocol):
 
     def close(self) -> None:
         """Free sessions and memory."""
+
+
+@runtime_checkable
+class BatchVocoder(Vocoder, Protocol):
+    """Speaks several utterances at once, where that takes less time."""
+
+    def process_all(self, pieces: Sequence[VocoderPiece]) -> Sequence[Samples]:
+        """Take the next frames of utterances, each of another one.
+
+        Returns:
+            The samples of each that are ready, as its `process` would give them.
+        """

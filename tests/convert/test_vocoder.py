@@ -18,7 +18,7 @@ from cosykit.convert.parity import log_spectral_distance_db
 from cosykit.errors import ModelLoadError
 from cosykit.runtime.session import Session
 from cosykit.spec import Precision
-from cosykit.synthesis.vocoder.graphs import HiftGraphs
+from cosykit.synthesis.vocoder.graphs import Excerpt, HiftGraphs
 from tests.convert.recorded import FOLDER, greatest_difference, recording
 from tests.convert.tiny import tiny_vocoder
 
@@ -87,7 +87,7 @@ def test_samples_of_given_source_are_those_of_upstream(
     graphs: HiftGraphs, call: str
 ) -> None:
     recorded = recording("hift", call)
-    samples = graphs.decode(recorded["mel"][0], recorded["source"][0, 0])
+    samples = graphs.decode(Excerpt(recorded["mel"][0], recorded["source"][0, 0]))
     assert greatest_difference(samples, recorded["wav"][0]) < TOLERANCE
 
 
@@ -96,7 +96,7 @@ def test_samples_of_a_mel_are_those_of_upstream(graphs: HiftGraphs, call: str) -
     recorded = recording("hift", call)
     mel = recorded["mel"][0]
     source = source_of(graphs, call, graphs.pitch(mel))
-    samples = graphs.decode(mel, source)
+    samples = graphs.decode(Excerpt(mel, source))
     assert greatest_difference(samples, recorded["wav"][0]) < 1e-3
     assert greatest_difference(source, recorded["source"][0, 0]) < 1e-3
 
@@ -107,7 +107,7 @@ def test_context_is_seen_and_not_spoken(
 ) -> None:
     recorded = recording("hift", "plain")
     mel, source = recorded["mel"][0], recorded["source"][0, 0]
-    samples = graphs.decode(mel, source, before, after)
+    samples = graphs.decode(Excerpt(mel, source, before, after))
     wanted = recorded["wav"][0, 256 * before : 256 * (mel.shape[1] - after)]
     assert greatest_difference(samples, wanted) < TOLERANCE
 

@@ -22,7 +22,7 @@ from cosykit.synthesis.flow.model import Flow, FlowPart
 from cosykit.synthesis.flow.stream import FlowPrompt, FlowStream, drawn_noise
 from cosykit.synthesis.flow.stretch import frames_of
 from cosykit.synthesis.vocoder.faded import FadedStream
-from cosykit.synthesis.vocoder.graphs import HiftGraphs
+from cosykit.synthesis.vocoder.graphs import Excerpt, HiftGraphs
 from cosykit.synthesis.vocoder.hift import HiftVocoder
 from cosykit.synthesis.vocoder.seamless import SeamlessStream
 from cosykit.types import Mel, Samples
@@ -118,12 +118,10 @@ class Watched(HiftGraphs):
     def source(self, f0: Array, phases: Array, noise: Array) -> Samples:
         return self.graphs.source(f0, phases, noise)
 
-    def decode(
-        self, mel: Mel, source: Samples, before: int = 0, after: int = 0
-    ) -> Samples:
-        self.mels.append(mel)
-        self.sources.append(source)
-        return self.graphs.decode(mel, source, before, after)
+    def decode(self, excerpt: Excerpt) -> Samples:
+        self.mels.append(excerpt.mel)
+        self.sources.append(excerpt.source)
+        return self.graphs.decode(excerpt)
 
 
 def test_stream_without_prompt_is_that_of_upstream(

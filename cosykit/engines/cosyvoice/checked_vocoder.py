@@ -1,12 +1,12 @@
 """Hold a vocoder, which may be a stranger's, to the samples that it owes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from cosykit.errors import PluginError
-from cosykit.seams import Vocoder, VocoderStream
+from cosykit.seams import BatchVocoder, Vocoder, VocoderPiece, VocoderStream
 from cosykit.spec import ModelFacts
 from cosykit.types import Mel, Samples
 
@@ -35,6 +35,26 @@ class CheckedVocoder:
         frame_s = self.facts.samples_per_frame / self.facts.sample_rate
         return _CheckedStream(self.vocoder.begin(seed), frame_s * self.sample_rate)
 
+    def process_all(self, pieces: Sequence[VocoderPiece]) -> Sequence[Samples]:
+        """Take the next frames of utterances that it began.
+
+        Raises:
+            PluginError: What it gives for one of them are no samples, or too few.
+        """
+        streams = [piece.stream for piece in pieces]
+        checked = [s for s in streams if isinstance(s, _CheckedStream)]
+        if len(pieces) == 1 or not isinstance(self.vocoder, BatchVocoder):
+            return [p.stream.process(p.mel, last=p.last) for p in pieces]
+        inner = [
+            replace(piece, stream=stream.stream)
+            for stream, piece in zip(checked, pieces, strict=True)
+        ]
+        given = self.vocoder.process_all(inner)
+        return [
+            stream.checked(samples, piece)
+            for stream, samples, piece in zip(checked, given, inner, strict=True)
+        ]
+
     def close(self) -> None:
         """Close the other one."""
         self.vocoder.close()
@@ -61,10 +81,19 @@ class _CheckedStream:
         Raises:
             PluginError: They are no samples, or too few by the end of the utterance.
         """
-        samples = _as_samples(self.stream.process(mel, last=last))
-        self.frames += mel.shape[-1]
+        piece = VocoderPiece(self.stream, mel, last)
+        return self.checked(self.stream.process(mel, last=last), piece)
+
+    def checked(self, given: object, piece: VocoderPiece) -> Samples:
+        """Check what was given for a piece.
+
+        Raises:
+            PluginError: They are no samples, or too few by the end of the utterance.
+        """
+        samples = _as_samples(given)
+        self.frames += piece.mel.shape[-1]
         self.samples += samples.size
-        if last:
+        if piece.last:
             self._check_length()
         return samples
 

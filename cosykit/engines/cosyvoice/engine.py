@@ -19,7 +19,7 @@ from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
 from cosykit.errors import ModelLoadError
-from cosykit.seams import Capabilities, EngineInfo, Progress, Vocoder
+from cosykit.seams import BatchVocoder, Capabilities, EngineInfo, Progress
 from cosykit.synthesis.flow.model import Flow
 from cosykit.types import AudioChunk, Language, Recording, SpeechRequest, Voice
 
@@ -28,6 +28,10 @@ _log = logging.getLogger(__name__)
 # Tokens that newcomers get for each run of the estimator on what others hear: their
 # first audio takes some 70 tokens, and a run as long as 20 of them.
 _TOKENS_FOR_NEWCOMERS = 8
+
+# Where several chunks are rendered at once, those that are ready wait so many tokens
+# for others: newcomers begin a token apart. Chosen without a GPU to measure on.
+_TOKENS_FOR_COMPANY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Stages:
     identities: Identities
     decoding: Decoding
     flow: Flow
-    vocoder: Vocoder
+    vocoder: BatchVocoder
     slots: int
     most_parts: int
     catches_runaways: bool = True
@@ -63,6 +67,7 @@ class CosyVoiceEngine:
         self._info = info
         self._speeches: dict[str, Speech] = {}
         self._rendering: Rendering | None = None
+        self._tokens_waited = 0
         self._pulled: dict[str, deque[Progress]] = {}
         self._cancelled: set[str] = set()
         self._runaways = 0
@@ -279,11 +284,15 @@ class CosyVoiceEngine:
 
     def _render(self, stages: Stages, awake: Sequence[Speech]) -> Sequence[Progress]:
         if self._rendering is None:
+            if self._awaits_company(stages, awake):
+                return ()
             most = stages.most_parts
             parts = _ready(awake, most, heard=False) or _ready(awake, most, heard=True)
             if not parts:
                 return ()
-            self._rendering = Rendering(stages.flow, parts, stages.times)
+            self._rendering = Rendering(
+                stages.flow, stages.vocoder, parts, stages.times
+            )
         try:
             spoken = self._rendering.step()
         except Exception as error:
@@ -291,6 +300,16 @@ class CosyVoiceEngine:
         if self._rendering.is_over:
             self._rendering = None
         return self._told(spoken) if spoken else ()
+
+    def _awaits_company(self, stages: Stages, awake: Sequence[Speech]) -> bool:
+        """Tell whether chunks that are ready wait for others that soon will be."""
+        unheard = _missing_tokens(awake, heard=False)
+        missing = unheard if 0 in unheard else _missing_tokens(awake, heard=True)
+        patience = _TOKENS_FOR_COMPANY - self._tokens_waited
+        has_room = 0 < missing.count(0) < stages.most_parts
+        waits = has_room and any(0 < tokens <= patience for tokens in missing)
+        self._tokens_waited = self._tokens_waited + 1 if waits else 0
+        return waits
 
     def _give_up_rendering(
         self, rendering: Rendering, error: Exception
@@ -358,6 +377,16 @@ def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None
     except Exception as error:
         # No other request had a part in it.
         utterance.failure, utterance.ended = error, True
+
+
+def _missing_tokens(speeches: Sequence[Speech], *, heard: bool) -> Sequence[int]:
+    """Say how many tokens the next chunks of requests need, of those that are known."""
+    missing = [
+        speech.utterances[0].missing_tokens
+        for speech in speeches
+        if speech.is_heard == heard and speech.utterances
+    ]
+    return [tokens for tokens in missing if tokens is not None]
 
 
 def _ready(speeches: Sequence[Speech], most: int, *, heard: bool) -> Sequence[Part]:

@@ -89,6 +89,11 @@ class Utterance:
             self.tokens.append(token)
             self.ended = self.ran_out = len(self.tokens) >= self.limits.most
 
+    @property
+    def missing_tokens(self) -> int | None:
+        """How many the next chunk still needs, as far as that is known."""
+        return self.chunks.missing(len(self.tokens), ended=self.ended)
+
     def next_chunk(self) -> Chunk | None:
         """Give the next tokens that can be rendered, if there are enough."""
         chunk = self.chunks.next(len(self.tokens), ended=self.ended)

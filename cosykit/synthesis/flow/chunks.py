@@ -101,10 +101,24 @@ class Chunks:
             self._hops.advance()
         return chunk
 
+    def missing(self, available: int, *, ended: bool) -> int | None:
+        """Say how many tokens the next chunk still needs.
+
+        Returns:
+            None where there is no next chunk, or nobody can tell.
+        """
+        if self._over:
+            return None
+        if ended:
+            return 0
+        hop = self._hops.current
+        # One token more, so that the last chunk is more than an overlap.
+        needed = None if hop is None else self._start + hop + OVERLAP_TOKENS + 1
+        return None if needed is None else max(needed - available, 0)
+
     def _continued(self, available: int) -> Chunk | None:
         hop, start = self._hops.current, self._start
-        # One token more, so that the last chunk is more than an overlap.
-        if hop is None or available <= start + hop + OVERLAP_TOKENS:
+        if hop is None or self.missing(available, ended=False):
             return None
         self._start += hop
         return Chunk(start, start + hop + OVERLAP_TOKENS, last=False)

@@ -9,7 +9,7 @@ Source: cosyvoice/cli/model.py CosyVoiceModel.token2wav
 import numpy as np
 
 from cosykit.synthesis.vocoder.chances import Chances
-from cosykit.synthesis.vocoder.graphs import FRAME_SAMPLES, HiftGraphs
+from cosykit.synthesis.vocoder.graphs import FRAME_SAMPLES, Excerpt, HiftGraphs
 from cosykit.types import Mel, Samples
 
 _KEPT_FRAMES = 20
@@ -31,7 +31,7 @@ class FadedStream:
         if not mel.shape[-1]:
             return self._tail
         source = self._sourced(mel)
-        samples = self._faded(self._graphs.decode(mel, source))
+        samples = self._faded(self._graphs.decode(Excerpt(mel, source)))
         if last:
             return samples
         self._mel = mel[:, -_KEPT_FRAMES:]

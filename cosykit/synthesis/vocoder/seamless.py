@@ -10,6 +10,7 @@ source goes on where the piece before left it. A piece is bounded, so memory is 
 a chunk costs the same however much was said before it.
 """
 
+from collections.abc import Generator, Sequence
 from math import ceil
 
 import numpy as np
@@ -21,11 +22,14 @@ from cosykit.synthesis.vocoder.graphs import (
     FRAME_SAMPLES,
     PITCH_REACH,
     SAMPLE_RATE,
+    Excerpt,
     HiftGraphs,
 )
 from cosykit.types import Mel, Samples
 
 Array = NDArray[np.float32]
+Decodes = Generator[Excerpt, Samples, Samples]
+"""Gives what is to be decoded, takes the samples of that, and returns its own."""
 
 
 class SeamlessStream:
@@ -45,12 +49,19 @@ class SeamlessStream:
 
     def process(self, mel: Mel, *, last: bool) -> Samples:
         """Take the next frames and give the samples that are ready."""
+        return decoded_together([self.decodes(mel, last=last)], self._graphs)[0]
+
+    def decodes(self, mel: Mel, *, last: bool) -> Decodes:
+        """Do as `process` does, but leave the decoding to the caller."""
         count = max(1, ceil(mel.shape[-1] / self._piece_frames))
         *pieces, rest = np.array_split(mel, count, axis=-1)
-        spoken = [self._piece(piece, last=False) for piece in pieces]
-        return np.concatenate([*spoken, self._piece(rest, last=last)])
+        spoken = []
+        for piece in pieces:
+            spoken.append((yield from self._piece(piece, last=False)))
+        spoken.append((yield from self._piece(rest, last=last)))
+        return np.concatenate(spoken)
 
-    def _piece(self, mel: Mel, *, last: bool) -> Samples:
+    def _piece(self, mel: Mel, *, last: bool) -> Decodes:
         if self._mel is not None:
             mel = np.concatenate([self._mel, mel], axis=-1)
         self._mel = mel
@@ -59,7 +70,7 @@ class SeamlessStream:
         ready = pitched if last else pitched - DECODER_REACH
         if ready <= self._spoken:
             return np.zeros(0, np.float32)
-        samples = self._graphs.decode(
+        samples = yield Excerpt(
             mel[:, : pitched - self._start],
             self._sourced,
             before=self._spoken - self._start,
@@ -87,6 +98,27 @@ class SeamlessStream:
         self._mel = self._mel[:, passed:]
         self._sourced = self._sourced[passed * FRAME_SAMPLES :]
         self._start += passed
+
+
+def decoded_together(
+    streams: Sequence[Decodes], graphs: HiftGraphs
+) -> Sequence[Samples]:
+    """Decode at once what several streams have to decode next, until all are done."""
+    spoken: dict[int, Samples] = {}
+    answers: dict[int, Samples | None] = dict.fromkeys(range(len(streams)))
+    while answers:
+        asked = {}
+        for place, answer in answers.items():
+            try:
+                asked[place] = _resumed(streams[place], answer)
+            except StopIteration as end:
+                spoken[place] = end.value
+        answers = dict(zip(asked, graphs.decode_all([*asked.values()]), strict=True))
+    return [spoken[place] for place in range(len(streams))]
+
+
+def _resumed(stream: Decodes, answer: Samples | None) -> Excerpt:
+    return next(stream) if answer is None else stream.send(answer)
 
 
 class _ContinuedSource:

@@ -51,6 +51,7 @@ def hift(official: Settings) -> HiftGraphs:
 
 def spoken(
     flow: Flow,
+    hift: HiftGraphs,
     arrays: dict[str, NDArray[Any]],
     schedule: Schedule,
     chances: Replayed,
@@ -75,7 +76,9 @@ def spoken(
         ended=True,
     )
     while chunk := utterance.next_chunk():
-        rendering = Rendering(flow, [Part(utterance, chunk)], StageTimes())
+        rendering = Rendering(
+            flow, HiftVocoder(hift), [Part(utterance, chunk)], StageTimes()
+        )
         pieces = []
         while not rendering.is_over:
             if given := rendering.step():
@@ -91,7 +94,7 @@ def test_whole_utterance_is_that_of_upstream(
     wanted = arrays[f"{name}.audio0"][0]
     chances.samples = wanted.size
     vocoder = SeamlessStream(hift, chances, 1000)
-    (samples,) = spoken(flow, arrays, WHOLE, chances, vocoder, speed)
+    (samples,) = spoken(flow, hift, arrays, WHOLE, chances, vocoder, speed)
     assert greatest_difference(samples, wanted) < TOLERANCE
 
 
@@ -104,7 +107,7 @@ def test_stream_is_that_of_upstream(
     arrays = recorded(file)
     chances = Replayed(SEEDS[seed], prompt_of(arrays).frames)
     vocoder = FadedStream(hift, chances)
-    chunks = list(spoken(flow, arrays, UPSTREAM, chances, vocoder))
+    chunks = list(spoken(flow, hift, arrays, UPSTREAM, chances, vocoder))
     assert len(chunks) == (2 if prefix else 4)
     for number, samples in enumerate(chunks):
         name = f"{prefix}.audio{number}".removeprefix(".")

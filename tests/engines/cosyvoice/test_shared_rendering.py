@@ -12,7 +12,9 @@ from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
 from cosykit.engines.cosyvoice.installed import Installed
 from cosykit.engines.cosyvoice.rendering import Part, Rendering
 from cosykit.engines.cosyvoice.timing import StageTimes
+from cosykit.seams import BatchVocoder
 from cosykit.synthesis.flow.model import Flow
+from cosykit.synthesis.vocoder.graphs import Array, HiftGraphs
 from cosykit.types import AudioChunk, Samples, SpeechRequest
 
 TEXT = "我们明天再去吧。" * 20
@@ -49,12 +51,32 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     begin = Rendering.__init__
 
     def noting(
-        rendering: Rendering, flow: Flow, parts: Sequence[Part], times: StageTimes
+        rendering: Rendering,
+        flow: Flow,
+        vocoder: BatchVocoder,
+        parts: Sequence[Part],
+        times: StageTimes,
     ) -> None:
         noted.append(len(parts))
-        begin(rendering, flow, parts, times)
+        begin(rendering, flow, vocoder, parts, times)
 
     monkeypatch.setattr(Rendering, "__init__", noting)
+    return noted
+
+
+@pytest.fixture
+def decoded_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many mels each run of the vocoder's decoder takes."""
+    noted: list[int] = []
+    decode = HiftGraphs._decode
+
+    def noting(
+        graphs: HiftGraphs, mels: Array, sources: Array, before: int, after: int
+    ) -> Array:
+        noted.append(len(mels))
+        return decode(graphs, mels, sources, before, after)
+
+    monkeypatch.setattr(HiftGraphs, "_decode", noting)
     return noted
 
 
@@ -80,11 +102,13 @@ def heard_by_all(
 
 
 def test_requests_share_renderings_and_each_hears_its_own(
-    engine: CosyVoiceEngine, sizes: list[int]
+    engine: CosyVoiceEngine, sizes: list[int], decoded_at_once: list[int]
 ) -> None:
     requests = [SpeechRequest(TEXT, seed=seed) for seed in range(4)]
     heard = heard_by_all(engine, requests)
-    assert max(sizes) > 1
+    # All begin within four tokens, and their first chunks wait for each other.
+    assert sizes[0] == len(requests)
+    assert max(decoded_at_once) == len(requests)
     for request in requests:
         samples = alone(engine, request)
         found = np.concatenate(heard[request.request_id])

@@ -42,6 +42,20 @@ def test_whole_utterance_is_one_chunk_once_it_has_ended() -> None:
     assert cut(WHOLE, 5000) == [Chunk(0, 5000, last=True)]
 
 
+def test_missing_tokens_are_those_until_the_next_chunk() -> None:
+    chunks = Chunks(Hops(Schedule(hops=(30, 50))))
+    assert chunks.missing(0, ended=False) == 30 + OVERLAP + 1
+    assert chunks.missing(50, ended=False) == 1
+    assert chunks.next(50, ended=False) is None
+    assert chunks.missing(60, ended=False) == 0
+    assert chunks.next(60, ended=False)
+    assert chunks.missing(60, ended=False) == 30 + 50 + OVERLAP + 1 - 60
+    assert chunks.missing(60, ended=True) == 0
+    assert chunks.next(60, ended=True)
+    assert chunks.missing(60, ended=True) is None
+    assert Chunks(Hops(WHOLE)).missing(5000, ended=False) is None
+
+
 def test_utterance_without_tokens_is_one_empty_chunk() -> None:
     assert cut(DEFAULT, 0) == [Chunk(0, 0, last=True)]
 

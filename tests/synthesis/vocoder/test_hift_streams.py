@@ -1,15 +1,18 @@
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cosykit.runtime.session import Session
-from cosykit.seams import Vocoder, VocoderStream
+from cosykit.seams import Vocoder, VocoderPiece, VocoderStream
 from cosykit.synthesis.vocoder.chances import Drawn
 from cosykit.synthesis.vocoder.graphs import (
     DECODER_REACH,
     FRAME_SAMPLES,
     PITCH_REACH,
+    Excerpt,
     HiftGraphs,
 )
 from cosykit.synthesis.vocoder.hift import HiftVocoder
@@ -45,17 +48,16 @@ class Watched(HiftGraphs):
     def source(self, f0: Samples, phases: Samples, noise: Samples) -> Samples:
         return self._graphs.source(f0, phases, noise)
 
-    def decode(
-        self, mel: Mel, source: Samples, before: int = 0, after: int = 0
-    ) -> Samples:
-        self.frames.append(mel.shape[1])
-        return self._graphs.decode(mel, source, before, after)
+    def decode(self, excerpt: Excerpt) -> Samples:
+        self.frames.append(excerpt.mel.shape[1])
+        return self._graphs.decode(excerpt)
 
 
 def one_run(graphs: HiftGraphs, mel: Mel, seed: Sequence[int]) -> Samples:
     chances = Drawn(seed)
     phases, noise = chances.phases(), chances.noise(mel.shape[1] * FRAME_SAMPLES)
-    return graphs.decode(mel, graphs.source(graphs.pitch(mel), phases, noise))
+    source = graphs.source(graphs.pitch(mel), phases, noise)
+    return graphs.decode(Excerpt(mel, source))
 
 
 def spoken(stream: VocoderStream, mel: Mel, cuts: Sequence[int]) -> list[Samples]:
@@ -96,11 +98,12 @@ def test_samples_depend_on_no_frame_beyond_the_reach(
 ) -> None:
     normal = np.random.default_rng(0).normal(0, 0.1, FRAMES * FRAME_SAMPLES)
     source = normal.astype(np.float32)
-    plain, start = hift.decode(mel, source), 100
+    plain, start = hift.decode(Excerpt(mel, source)), 100
     other_mel, other_source = mel.copy(), source.copy()
     other_mel[:, start:] = 0
     other_source[start * FRAME_SAMPLES :] = 0
-    for changed in (hift.decode(other_mel, source), hift.decode(mel, other_source)):
+    excerpts = (Excerpt(other_mel, source), Excerpt(mel, other_source))
+    for changed in map(hift.decode, excerpts):
         # Nearer to 0 lies what rounds otherwise where terms cancel.
         differs = np.flatnonzero(np.abs(changed - plain) > 1e-6) // FRAME_SAMPLES
         assert start - DECODER_REACH <= differs.min() < start
@@ -126,8 +129,8 @@ def test_halves_are_those_of_the_whole(
     mel = np.concatenate([mel[:, :before], mel[:, :frames], mel[:, :after]], axis=1)
     normal = np.random.default_rng(0).normal(0, 0.1, mel.shape[1] * FRAME_SAMPLES)
     source = normal.astype(np.float32)
-    whole = hift.decode(mel, source, before, after)
-    halves = hift_in_halves.decode(mel, source, before, after)
+    excerpt = Excerpt(mel, source, before, after)
+    whole, halves = hift.decode(excerpt), hift_in_halves.decode(excerpt)
     assert whole.size == frames * FRAME_SAMPLES
     assert greatest_difference(halves, whole) < 1e-5
 
@@ -140,6 +143,44 @@ def test_no_run_is_longer_than_a_piece_and_its_context(
     spoken(stream, np.tile(mel, 4), [300])
     assert len(watched.frames) == 16
     assert max(watched.frames) <= 50 + 2 * DECODER_REACH + PITCH_REACH
+
+
+class Counted:
+    """Counts the sequences of every run of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.batches: list[int] = []
+
+    def run(
+        self, feeds: dict[str, NDArray[np.generic]], outputs: Sequence[str]
+    ) -> Sequence[NDArray[np.generic]]:
+        self.batches.append(len(feeds["mel"]))
+        return self._session.run(feeds, outputs)
+
+
+@pytest.mark.parametrize("as_upstream", [False, True])
+def test_utterances_together_are_what_each_is_alone(
+    hift_sessions: Sequence[Session], mel: Mel, as_upstream: bool
+) -> None:
+    pitch, source, decoder = hift_sessions
+    counted = Counted(decoder)
+    graphs = HiftGraphs(pitch, source, cast("Session", counted))
+    vocoder = HiftVocoder(graphs, as_upstream=as_upstream, piece_frames=60)
+    mels = [mel[:, 5 * n : 5 * n + length] for n, length in enumerate((150, 150, 90))]
+    streams = [vocoder.begin([n]) for n in range(3)]
+    chunks: list[list[Samples]] = [[], [], []]
+    for start, end, last in ((0, 40, False), (40, 80, False), (80, None, True)):
+        pieces = [
+            VocoderPiece(stream, each[:, start:end], last)
+            for stream, each in zip(streams, mels, strict=True)
+        ]
+        for heard, samples in zip(chunks, vocoder.process_all(pieces), strict=True):
+            heard.append(samples)
+    assert max(counted.batches) == (1 if as_upstream else 3)
+    for n, heard in enumerate(chunks):
+        alone = np.concatenate(spoken(vocoder.begin([n]), mels[n], [40, 80]))
+        assert greatest_difference(np.concatenate(heard), alone) < 1e-4
 
 
 @pytest.mark.parametrize("as_upstream", [False, True])
