@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.identity import Identities
+from cosykit.engines.cosyvoice.next_parts import NextParts
 from cosykit.engines.cosyvoice.preparing import Preparing
-from cosykit.engines.cosyvoice.rendering import Part, Rendering, Spoken
+from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
 from cosykit.engines.cosyvoice.speech import Speech, first_to_begin
 from cosykit.engines.cosyvoice.timing import StageTimes
 from cosykit.engines.cosyvoice.utterance import Utterance
@@ -28,10 +29,6 @@ _log = logging.getLogger(__name__)
 # Tokens that newcomers get for each run of the estimator on what others hear: their
 # first audio takes some 70 tokens, and a run as long as 20 of them.
 _TOKENS_FOR_NEWCOMERS = 8
-
-# Where several chunks are rendered at once, those that are ready wait so many tokens
-# for others: newcomers begin a token apart. Chosen without a GPU to measure on.
-_TOKENS_FOR_COMPANY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class CosyVoiceEngine:
         self._info = info
         self._speeches: dict[str, Speech] = {}
         self._rendering: Rendering | None = None
-        self._tokens_waited = 0
+        self._next_parts = NextParts(stages.most_parts)
         self._pulled: dict[str, deque[Progress]] = {}
         self._cancelled: set[str] = set()
         self._runaways = 0
@@ -284,10 +281,7 @@ class CosyVoiceEngine:
 
     def _render(self, stages: Stages, awake: Sequence[Speech]) -> Sequence[Progress]:
         if self._rendering is None:
-            if self._awaits_company(stages, awake):
-                return ()
-            most = stages.most_parts
-            parts = _ready(awake, most, heard=False) or _ready(awake, most, heard=True)
+            parts = self._next_parts.take(awake)
             if not parts:
                 return ()
             self._rendering = Rendering(
@@ -300,16 +294,6 @@ class CosyVoiceEngine:
         if self._rendering.is_over:
             self._rendering = None
         return self._told(spoken) if spoken else ()
-
-    def _awaits_company(self, stages: Stages, awake: Sequence[Speech]) -> bool:
-        """Tell whether chunks that are ready wait for others that soon will be."""
-        unheard = _missing_tokens(awake, heard=False)
-        missing = unheard if 0 in unheard else _missing_tokens(awake, heard=True)
-        patience = _TOKENS_FOR_COMPANY - self._tokens_waited
-        has_room = 0 < missing.count(0) < stages.most_parts
-        waits = has_room and any(0 < tokens <= patience for tokens in missing)
-        self._tokens_waited = self._tokens_waited + 1 if waits else 0
-        return waits
 
     def _give_up_rendering(
         self, rendering: Rendering, error: Exception
@@ -377,25 +361,3 @@ def _catch_runaway(stages: Stages, speech: Speech, utterance: Utterance) -> None
     except Exception as error:
         # No other request had a part in it.
         utterance.failure, utterance.ended = error, True
-
-
-def _missing_tokens(speeches: Sequence[Speech], *, heard: bool) -> Sequence[int]:
-    """Say how many tokens the next chunks of requests need, of those that are known."""
-    missing = [
-        speech.utterances[0].missing_tokens
-        for speech in speeches
-        if speech.is_heard == heard and speech.utterances
-    ]
-    return [tokens for tokens in missing if tokens is not None]
-
-
-def _ready(speeches: Sequence[Speech], most: int, *, heard: bool) -> Sequence[Part]:
-    """Collect chunks that can be rendered, of who is heard already or of others."""
-    parts: list[Part] = []
-    for speech in speeches:
-        if len(parts) == most or speech.is_heard != heard or not speech.utterances:
-            continue
-        utterance = speech.utterances[0]
-        if chunk := utterance.next_chunk():
-            parts.append(Part(utterance, chunk))
-    return parts

@@ -14,6 +14,7 @@ from cosykit.engines.cosyvoice import preparing
 from cosykit.engines.cosyvoice.decoding import Decoding
 from cosykit.engines.cosyvoice.engine import CosyVoiceEngine, Stages
 from cosykit.engines.cosyvoice.installed import find_installed
+from cosykit.engines.cosyvoice.next_parts import NextParts
 from cosykit.engines.cosyvoice.open import open_engine
 from cosykit.engines.cosyvoice.reading import LmPrompt
 from cosykit.engines.cosyvoice.rendering import Rendering, Spoken
@@ -399,7 +400,7 @@ def test_bug_in_a_step_ends_all_and_the_engine_goes_on(
     engine: CosyVoiceEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(engine_module, "_ready", None)
+        patch.setattr(NextParts, "take", None)
         with pytest.raises(TypeError):
             spoken(engine, SpeechRequest(TEXT))
     assert engine.under_way == 0
@@ -417,7 +418,7 @@ def test_bug_is_told_to_everyone_who_pulls(
         raise RuntimeError("a bug")
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine_module, "_ready", fail)
+        patch.setattr(NextParts, "take", fail)
         with pytest.raises(RuntimeError, match="a bug"):
             list(streams[0])
     # What is lost is not to be waited for.
