@@ -41,18 +41,17 @@ class CheckedVocoder:
         Raises:
             PluginError: What it gives for one of them are no samples, or too few.
         """
-        streams = [piece.stream for piece in pieces]
-        checked = [s for s in streams if isinstance(s, _CheckedStream)]
         if len(pieces) == 1 or not isinstance(self.vocoder, BatchVocoder):
             return [p.stream.process(p.mel, last=p.last) for p in pieces]
+        streams = [_own(piece.stream) for piece in pieces]
         inner = [
             replace(piece, stream=stream.stream)
-            for stream, piece in zip(checked, pieces, strict=True)
+            for stream, piece in zip(streams, pieces, strict=True)
         ]
         given = self.vocoder.process_all(inner)
         return [
-            stream.checked(samples, piece)
-            for stream, samples, piece in zip(checked, given, inner, strict=True)
+            stream.checked(samples, piece.mel, last=piece.last)
+            for stream, samples, piece in zip(streams, given, pieces, strict=True)
         ]
 
     def close(self) -> None:
@@ -81,19 +80,18 @@ class _CheckedStream:
         Raises:
             PluginError: They are no samples, or too few by the end of the utterance.
         """
-        piece = VocoderPiece(self.stream, mel, last)
-        return self.checked(self.stream.process(mel, last=last), piece)
+        return self.checked(self.stream.process(mel, last=last), mel, last=last)
 
-    def checked(self, given: object, piece: VocoderPiece) -> Samples:
-        """Check what was given for a piece.
+    def checked(self, given: object, mel: Mel, *, last: bool) -> Samples:
+        """Check what was given for frames.
 
         Raises:
             PluginError: They are no samples, or too few by the end of the utterance.
         """
         samples = _as_samples(given)
-        self.frames += piece.mel.shape[-1]
+        self.frames += mel.shape[-1]
         self.samples += samples.size
-        if piece.last:
+        if last:
             self._check_length()
         return samples
 
@@ -102,6 +100,11 @@ class _CheckedStream:
         if self.samples < least or (self.frames and not self.samples):
             owed = round(self.frames * self.frame_samples)
             raise _misfit(f"{self.samples} samples in the place of {owed}")
+
+
+def _own(stream: VocoderStream) -> _CheckedStream:
+    assert isinstance(stream, _CheckedStream)
+    return stream
 
 
 def _as_samples(given: object) -> Samples:

@@ -112,9 +112,10 @@ class Chunks:
         if ended:
             return 0
         hop = self._hops.current
+        if hop is None:
+            return None
         # One token more, so that the last chunk is more than an overlap.
-        needed = None if hop is None else self._start + hop + OVERLAP_TOKENS + 1
-        return None if needed is None else max(needed - available, 0)
+        return max(self._start + hop + OVERLAP_TOKENS + 1 - available, 0)
 
     def _continued(self, available: int) -> Chunk | None:
         hop, start = self._hops.current, self._start

@@ -24,8 +24,6 @@ PITCH_REACH = 5
 DECODER_REACH = 14
 # A shorter mel is decoded as a whole.
 _LEAST_FRAMES = 8
-
-
 # The most frames that are decoded together.
 _BATCH_FRAMES = 1600
 
@@ -99,17 +97,6 @@ class HiftGraphs:
             found |= zip(places, self._together(batch), strict=True)
         return [found[place] for place in range(len(excerpts))]
 
-    def _together(self, batch: Sequence[Excerpt]) -> Sequence[Samples]:
-        if len(batch) == 1:
-            return [self.decode(batch[0])]
-        samples = self._decode(
-            np.stack([each.mel for each in batch]),
-            np.stack([each.source for each in batch]),
-            batch[0].before,
-            batch[0].after,
-        )
-        return [*samples]
-
     def decode(self, excerpt: Excerpt) -> Samples:
         """Give FRAME_SAMPLES samples for each frame that is no context."""
         mel, source = excerpt.mel, excerpt.source
@@ -130,6 +117,17 @@ class HiftGraphs:
             mel[:, right:], source[right * FRAME_SAMPLES :], middle - right, after
         )
         return np.concatenate([first.result(), second])
+
+    def _together(self, batch: Sequence[Excerpt]) -> Sequence[Samples]:
+        if len(batch) == 1:
+            return [self.decode(batch[0])]
+        samples = self._decode(
+            np.stack([each.mel for each in batch]),
+            np.stack([each.source for each in batch]),
+            batch[0].before,
+            batch[0].after,
+        )
+        return [*samples]
 
     def _alone(self, mel: Mel, source: Samples, before: int, after: int) -> Samples:
         samples: Samples = self._decode(mel[None], source[None], before, after)[0]
