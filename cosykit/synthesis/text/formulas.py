@@ -7,8 +7,8 @@ Whatever is not known loses its backslash: most commands are the names of functi
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
+
+from cosykit.synthesis.text.normalize.rules import paired
 
 MINUS = "⊖"
 """A minus before a name or between terms, where a hyphen need not be one."""
@@ -38,16 +38,15 @@ _LOWERED = re.compile(r"_\s?(?:\{([^{}]*)\}|(\w))")
 _BREAK = re.compile(r"\\\\|&|\\(?:begin|end)\{[a-z]{1,12}\*?\}")
 _SUBTRACTION = re.compile(r"(?<=[\w)}°%]) ?- ?(?=[\w(√\\{])")
 _NEGATION = re.compile(r"(?:(?<=[({\[=,])|\A) ?- ?(?=[A-Za-z\\])")
+# 30^\circ is an angle.
+_DEGREE = re.compile(
+    r"\^\s?(?:\{\s?(\\circ|\\degree)\s?\}|(\\circ|\\degree)(?![A-Za-z]))"
+)
 _COMMAND = re.compile(r"\\([A-Za-z]+|[%$#&_{}|])")
 _DEEPEST = 8
 
 
-def _table(rows: str) -> Mapping[str, str]:
-    words = rows.split()
-    return MappingProxyType(dict(zip(words[::2], words[1::2], strict=True)))
-
-
-_SIGNS = _table(r"""
+_SIGNS = paired(r"""
     times ×  div ÷  cdot ×  ast ×  pm ±  mp ±  leq ≤  le ≤  leqslant ≤  geq ≥  ge ≥
     geqslant ≥  neq ≠  ne ≠  approx ≈  sim ≈  equiv =  lt <  gt >  to →  rightarrow →
     Rightarrow →  implies →  iff →  infty ∞  circ °  degree °  sum ∑  prod ∏  int ∫
@@ -70,6 +69,7 @@ def _plain(formula: re.Match[str]) -> str:
     text = next(filter(None, formula.groups()))
     text = _STYLES.sub(" ", _BREAK.sub(", ", text))
     text = _NEGATION.sub(MINUS, _SUBTRACTION.sub(MINUS, text))
+    text = _DEGREE.sub(lambda degree: degree[1] or degree[2], text)
     for _ in range(_DEEPEST):
         before = text
         text = _LIMITS.sub(_limits, text)
@@ -77,8 +77,6 @@ def _plain(formula: re.Match[str]) -> str:
         text = _FRACTION.sub(_fraction, _ROOT.sub(_root, text))
         if text == before:
             break
-    # 30^\circ is an angle.
-    text = re.sub(r"\^ ?(?=\\(?:circ|degree)(?![A-Za-z]))", "", text)
     text = _COMMAND.sub(lambda command: _SIGNS.get(command[1], command[1]), text)
     text = re.sub(r"\s+", " ", re.sub(r"[{}]", "", text))
     return re.sub(r" (?=[,)])|(?<=\() ", "", text).strip(" ,")
@@ -91,8 +89,6 @@ def _limits(match: re.Match[str]) -> str:
 
 def _raised(match: re.Match[str]) -> str:
     exponent = match[1].strip()
-    if re.fullmatch(r"\\(?:circ|degree)", exponent):
-        return exponent
     return f"^{exponent}" if re.fullmatch(r"-?\d+", exponent) else f"^({exponent})"
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from cosykit.synthesis.text.formulas import MINUS
 from cosykit.synthesis.text.normalize.abbreviations import ABBREVIATIONS
 from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
 from cosykit.synthesis.text.normalize.english_codes import CODES, MODELS
@@ -121,7 +122,7 @@ _SIGN_NAMES = str.maketrans(
         "€": " euro ",
         "£": " pound ",
         "∞": " infinity ",
-        "⊖": " minus ",
+        MINUS: " minus ",
         "∑": " sum of ",
         "∏": " product of ",
         "∫": " integral of ",

@@ -4,6 +4,7 @@ Numbers become katakana together with their counter: 3本 is サンボン. A spa
 them apart from katakana beside them, so that each stays a word of its own.
 """
 
+from cosykit.synthesis.text.formulas import MINUS
 from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
 from cosykit.synthesis.text.normalize.japanese_codes import CODES, RANGES
 from cosykit.synthesis.text.normalize.japanese_counters import COUNTERS
@@ -89,7 +90,7 @@ _SIGN_NAMES = str.maketrans(
         "≒": "ニアリーイコール",
         "√": "ルート",
         "∞": "無限大",
-        "⊖": "マイナス",
+        MINUS: "マイナス",
         "∑": "シグマ",
         "∏": "パイ",
         "∫": "インテグラル",

@@ -6,7 +6,6 @@ All rules but the last ones only put Japanese words in the place of signs (5km b
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from cosykit.synthesis.text.normalize.japanese_counters import COUNTERS, count
 from cosykit.synthesis.text.normalize.japanese_numbers import (
@@ -15,15 +14,15 @@ from cosykit.synthesis.text.normalize.japanese_numbers import (
     read_digits,
     read_integer,
 )
-from cosykit.synthesis.text.normalize.rules import NUMBER_START, Rule, one_of, rule
+from cosykit.synthesis.text.normalize.rules import (
+    NUMBER_START,
+    Rule,
+    one_of,
+    paired,
+    rule,
+)
 
-
-def _table(rows: str) -> Mapping[str, str]:
-    words = rows.split()
-    return MappingProxyType(dict(zip(words[::2], words[1::2], strict=True)))
-
-
-_UNITS = _table("""
+_UNITS = paired("""
     km キロメートル  m メートル  cm センチメートル  mm ミリメートル  μm マイクロメートル
     nm ナノメートル  km^2 平方キロメートル  m^2 平方メートル  cm^2 平方センチメートル
     ha ヘクタール  m^3 立方メートル  cm^3 立方センチメートル  kg キログラム  g グラム
@@ -38,7 +37,7 @@ _UNITS = _table("""
     ms ミリ秒  min 分  h 時間  mmHg ミリメートルエイチジー  % パーセント  ‰ パーミル
     ¥ 円  $ ドル  € ユーロ  £ ポンド
 """)
-_CURRENCIES = _table("""
+_CURRENCIES = paired("""
     ¥ 円  JP¥ 円  JPY 円  $ ドル  US$ 米ドル  USD 米ドル  € ユーロ  EUR ユーロ  £ ポンド
     ₩ ウォン  CN¥ 元
 """)

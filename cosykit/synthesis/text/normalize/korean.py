@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from cosykit.synthesis.text.formulas import MINUS
 from cosykit.synthesis.text.normalize.rules import (
     NUMBER,
     NUMBER_END,
@@ -57,7 +58,7 @@ _CURRENCIES = "$€£¥₩"
 # What formulas are written with.
 _SIGN_NAMES = str.maketrans(
     {
-        "⊖": " 빼기 ",
+        MINUS: " 빼기 ",
         "÷": " 나누기 ",
         "×": " 곱하기 ",
         "±": " 플러스 마이너스 ",
@@ -122,12 +123,8 @@ def _spell(digits: str) -> str:
     return digits.translate(_SPELT)
 
 
-def _spell_groups(match: re.Match[str]) -> str:
-    return ", ".join(map(_spell, match.group().split("-")))
-
-
-def _named_code(match: re.Match[str]) -> str:
-    return match[1] + ", ".join(map(_spell, match[2].split("-")))
+def _spell_groups(digits: str) -> str:
+    return ", ".join(map(_spell, digits.split("-")))
 
 
 def _number(number: str) -> str:
@@ -190,14 +187,16 @@ _RULES: tuple[Rule, ...] = (
     rule(
         rf"((?:{_CODE_WORDS})[은는이가]?[:：]? ?)(\d{{2,16}}(?:-\d{{2,16}}){{0,4}})"
         r"(?![\d자회번개명]|[.,-]\d)",
-        _named_code,
+        lambda m: m[1] + _spell_groups(m[2]),
     ),
     # Telephone numbers, and dates with hyphens.
     rule(
         r"(?<![\w.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\w/-]|\.\d)",
         lambda m: f"{int(m[1])}년 {int(m[3])}월 {int(m[4])}일",
     ),
-    rule(r"(?<![\w.-])\d{2,4}-\d{3,4}(?:-\d{4})?(?![\w-])", _spell_groups),
+    rule(
+        r"(?<![\w.-])\d{2,4}-\d{3,4}(?:-\d{4})?(?![\w-])", lambda m: _spell_groups(m[0])
+    ),
     rule(
         rf"{NUMBER_START}([01]?\d|2[0-3]):([0-5]\d){NUMBER_END}",
         lambda m: f"{int(m[1])}시 {int(m[2])}분" if int(m[2]) else f"{int(m[1])}시",

@@ -2,6 +2,7 @@
 
 import re
 
+from cosykit.synthesis.text.formulas import MINUS
 from cosykit.synthesis.text.normalize.abbreviations import ABBREVIATIONS
 from cosykit.synthesis.text.normalize.addresses import AddressWords, address_rules
 from cosykit.synthesis.text.normalize.mandarin_codes import CODES, MODELS
@@ -100,7 +101,7 @@ _PREPARED: tuple[Rule, ...] = (
 _VALUE = r"[\d零一两二三四五六七八九十百负正约√]"
 
 _SIGNS: tuple[Rule, ...] = (
-    rule(r"(?:(?<=[(=,])|\A)⊖", "负"),
+    rule(rf"(?:(?<=[(=,])|\A){MINUS}", "负"),
     rule(r"\b([CF])#(?!\w)", r"\1 sharp"),
     rule(r"(?<=[A-Za-z])\+\+", "加加"),
     # A number that is raised behind a word is that of a note.
@@ -138,7 +139,7 @@ _SIGN_NAMES = str.maketrans(
         "£": "英镑",
         "°": "度",
         "∞": "无穷大",
-        "⊖": "减",
+        MINUS: "减",
         "∑": "求和",
         "∏": "连乘",
         "∫": "积分",

@@ -5,8 +5,9 @@ Han character) and never start inside a number, so that a rule takes linear time
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 NUMBER = r"(?:\d+(?:\.\d+)?)"
 NUMBER_START = r"(?<![\d.])(?<!\d,)"
@@ -51,6 +52,12 @@ def rewrite(text: str, rules: Iterable[Rule]) -> str:
     for each in rules:
         text = each.pattern.sub(each.reading, text)
     return text
+
+
+def paired(rows: str) -> Mapping[str, str]:
+    """Make a table of a text whose words are keys and values by turns."""
+    words = rows.split()
+    return MappingProxyType(dict(zip(words[::2], words[1::2], strict=True)))
 
 
 def one_of(words: str | Iterable[str]) -> str:
