@@ -49,12 +49,14 @@ def language_of_tag(tag: str) -> Language | None:
     return other or next((known for known in LANGUAGES if known == main), None)
 
 
-def known_language(tag: str) -> Language:
-    """Recognise a language by its tag, or refuse it.
+def known_language(tag: str | None) -> Language | None:
+    """Recognise a language by its tag, or refuse it; None is no language.
 
     Raises:
         InputError: No model speaks it.
     """
+    if tag is None:
+        return None
     language = language_of_tag(tag)
     if language is None:
         raise InputError(

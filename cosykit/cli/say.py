@@ -16,7 +16,7 @@ from cosykit.cli.delivery import (
     Volume,
     speak,
 )
-from cosykit.cli.language import Spoken, spoken_language
+from cosykit.cli.language import Spoken
 from cosykit.cli.recordings import PromptAudio, Seed, read_prompt
 
 
@@ -79,12 +79,12 @@ def say(
     prompt = read_prompt(prompt_audio, prompt_text, voice)
 
     # NumPy comes with these; what is above fails without waiting for it.
-    from cosykit.types import Sampling, SpeechRequest
+    from cosykit.types import Sampling, SpeechRequest, known_language
 
     request = SpeechRequest(
         spoken,
         voice=voice,
-        language=spoken_language(language),
+        language=known_language(language),
         speed=speed,
         volume=volume,
         instructions=instruct,

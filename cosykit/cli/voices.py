@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cosykit.cli.context import Json, Model, ModelsDir, load_configuration
-from cosykit.cli.language import Spoken, spoken_language
+from cosykit.cli.language import Spoken
 from cosykit.cli.output import note, print_json, print_table
 from cosykit.errors import InputError, ModelLoadError
 
@@ -94,9 +94,10 @@ def add(
     Without --text the voice is less like, but speaks other languages as well.
     """
     from cosykit.audio.decode import read_recording
+    from cosykit.types import known_language
 
     settings = _settings(context, model, models_dir)
-    spoken = spoken_language(language)
+    spoken = known_language(language)
     recording = read_recording(audio, text)
     with _keeper(settings) as keeper:
         remarks = keeper.add_voice(

@@ -19,7 +19,6 @@ from cosykit.seams import Engine, EngineInfo, VoiceKeeper
 from cosykit.synthesis.pipeline import by_itself, speak, unable
 from cosykit.types import (
     AudioChunk,
-    Language,
     Recording,
     Samples,
     Sampling,
@@ -124,7 +123,8 @@ class Synthesizer:
             InputError: The recording or the name cannot be used, or the model keeps no
                 voices.
         """
-        languages = (known_language(language),) if language else ()
+        spoken = known_language(language or None)
+        languages = (spoken,) if spoken else ()
         recording = _recording(audio, text)
         return self._keeper().add_voice(name, recording, languages, replaces=replaces)
 
@@ -177,7 +177,7 @@ class Synthesizer:
             SpeechRequest(
                 text,
                 voice=voice,
-                language=_language(language),
+                language=known_language(language),
                 speed=speed,
                 volume=volume,
                 prompt=_prompt(prompt_audio, prompt_text),
@@ -222,7 +222,7 @@ class Synthesizer:
             SpeechRequest(
                 text,
                 voice=voice,
-                language=_language(language),
+                language=known_language(language),
                 speed=speed,
                 volume=volume,
                 prompt=_prompt(prompt_audio, prompt_text),
@@ -289,10 +289,6 @@ class Synthesizer:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _language(tag: str | None) -> Language | None:
-    return None if tag is None else known_language(tag)
 
 
 def _prompt(audio: RecordedAudio | None, transcript: str) -> Recording | None:
