@@ -78,10 +78,11 @@ async def _start(
     async with service.hold(body.model, modes, voice) as serving:
         # Of all that no model may be able to do, this alone is not refused: clients
         # made for OpenAI send the instructions of their settings with every text.
-        follows = _can_follow(serving.loop.engine, instructed)
+        engine, asks = serving.loop.engine, "instruct" in modes
+        follows = asks and await asyncio.to_thread(_can_follow, engine, instructed)
         chosen = instructed if follows else speech_request
         speech = await start_speech(service, chosen, out, body.model)
-    if follows or not (body.instructions or "").strip():
+    if follows or not asks:
         return speech, speech.headers
     return speech, {**speech.headers, "X-Cosykit-Ignored": "instructions"}
 
