@@ -8,9 +8,16 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "cosykit-tone"
+
+
+def pytest_configure() -> None:
+    """Let no test fail for the time that it takes: machines have other work as well."""
+    settings.register_profile("unhurried", deadline=None)
+    settings.load_profile("unhurried")
 
 
 def register_distribution(folder: Path, name: str, entry_points: str) -> None:

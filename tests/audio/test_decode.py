@@ -274,7 +274,7 @@ def test_a_damaged_stretch_costs_only_itself() -> None:
     assert samples.size / rate > 1.8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     audio_format=st.sampled_from(FORMATS),
     end=st.floats(0, 1),

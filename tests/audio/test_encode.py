@@ -81,7 +81,7 @@ def test_opus_sounds_the_same_and_starts_where_it_should() -> None:
     assert np.corrcoef(heard, samples)[0, 1] > 0.98
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(sizes=st.lists(st.integers(0, 3_000), max_size=8))
 @pytest.mark.parametrize("audio_format", AUDIO_FORMATS)
 def test_bytes_are_the_same_however_the_samples_are_cut(

@@ -32,7 +32,7 @@ def test_audio_below_the_ceiling_passes_to_the_last_bit() -> None:
     np.testing.assert_array_equal(limited(samples), samples)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(0, 6_000),

@@ -33,7 +33,7 @@ def test_pitch_of_one_passes_the_very_samples_through() -> None:
     assert PitchShifter(1.0).process(samples) is samples
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sizes=st.lists(st.integers(0, 900), max_size=8), pitch=st.sampled_from(PITCHES))
 def test_output_is_the_same_however_the_input_is_cut(
     sizes: list[int], pitch: float

@@ -36,7 +36,7 @@ def test_a_tone_stays_the_same_tone(rate: int) -> None:
     np.testing.assert_allclose(heard[inner], wanted[inner], atol=1e-3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sizes=st.lists(st.integers(0, 900), max_size=8), rate=st.sampled_from(RATES))
 def test_output_is_the_same_however_the_input_is_cut(
     sizes: list[int], rate: int

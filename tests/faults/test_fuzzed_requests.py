@@ -61,7 +61,6 @@ def fuzz(
     @seed(0)
     @settings(
         max_examples=EXAMPLES,
-        deadline=None,
         database=None,
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),

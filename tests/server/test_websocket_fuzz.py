@@ -89,7 +89,6 @@ messages = st.one_of(
 )
 @settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(said=st.lists(messages, max_size=8))

@@ -402,7 +402,7 @@ messages = st.fixed_dictionaries(
 @pytest.mark.fault(
     "messages of DashScope are fuzzed", outcome="the task ends, or the socket does"
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(messages.map(json.dumps) | st.text() | st.binary(), max_size=5))
 def test_whatever_is_sent_is_answered_or_closed(
     tone: Running, sent: list[str | bytes]

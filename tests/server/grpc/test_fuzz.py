@@ -57,7 +57,6 @@ actions = st.one_of(
     ),
 )
 fuzzed = settings(
-    deadline=None,
     max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

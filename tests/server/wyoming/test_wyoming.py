@@ -286,7 +286,7 @@ async def test_random_bytes_do_no_harm() -> None:
     async with serving(silence_s=0.5) as service:
         loop = asyncio.get_running_loop()
 
-        @settings(deadline=None, max_examples=100)
+        @settings(max_examples=100)
         @given(st.binary(max_size=300) | lines)
         def send(sent: bytes) -> None:
             asyncio.run_coroutine_threadsafe(raw(service, sent), loop).result()

@@ -191,7 +191,7 @@ PIECES = [
 messy_texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(messy_texts, st.sampled_from([None, "zh", "en"]))
 def test_no_digit_and_no_unknown_sign_is_left(
     text: str, language: Language | None
@@ -208,7 +208,7 @@ def test_no_digit_and_no_unknown_sign_is_left(
         assert all(span.language in ("zh", "en") for span in sentence.spans)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=80), st.sampled_from([None, "zh", "en", "yue"]))
 def test_any_text_is_read_or_refused(text: str, language: Language | None) -> None:
     if re.search("[\u3040-\u30ff\uff65-\uff9f\u3300-\u33ff]", text):

@@ -70,7 +70,7 @@ def test_text_without_speech_is_silence(phonemizer: JapanesePhonemizer) -> None:
 
 
 @given(st.text())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_gives_only_symbols_of_the_table(
     phonemizer: JapanesePhonemizer, text: str
 ) -> None:
@@ -83,14 +83,14 @@ def test_any_text_gives_only_symbols_of_the_table(
         min_size=1,
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_words_are_the_text(phonemizer: JapanesePhonemizer, text: str) -> None:
     if not text.isascii() and not set(text) & set("A1"):
         assert "".join(word.surface for word in phonemizer.words(text)) == text
 
 
 @given(KANA)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_kana_is_heard(phonemizer: JapanesePhonemizer, text: str) -> None:
     assert phonemizer.phonemes(text)
 

@@ -122,7 +122,7 @@ def test_signs_are_written_out(text: str, spoken: str) -> None:
         st.sampled_from("0123456789.,:/-~%+¥$ 年月日時分本人つ第万千のgmkAあ漢ア。")
     )
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_no_digit_is_left_and_words_are_kept(text: str) -> None:
     spoken = normalize_japanese(clean(text))
     assert not re.search("[0-9]", spoken)
@@ -130,7 +130,7 @@ def test_no_digit_is_left_and_words_are_kept(text: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_normalised(text: str) -> None:
     assert not re.search("[0-9]", normalize_japanese(clean(text)))
 
