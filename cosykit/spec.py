@@ -19,6 +19,7 @@ GraphName = Literal[
     "lm_distances",
     "lm_move",
     "lm",
+    "lm_int8_cache",
     "flow_encoder",
     "length_regulator",
     "estimator",
@@ -95,10 +96,12 @@ def graph_levels(
 ) -> Mapping[GraphName, Precision]:
     """Say at which level each graph of CosyVoice is, for a precision that is asked for.
 
-    What costs next to nothing stays at fp32, and so is shared by all precisions.
+    What costs next to nothing stays at fp32, and so is shared by all precisions. Only
+    quantized models have a language model with a cache of int8.
     """
-    rest: Precision = "int8" if precision == "int4" else precision
-    levels: Mapping[GraphName, Precision] = {
+    is_quantized = precision in ("int8", "int4")
+    rest: Precision = "int8" if is_quantized else precision
+    levels: dict[GraphName, Precision] = {
         "text_encoder": rest,
         "lm_embedding": "fp32",
         "lm_distances": rest,
@@ -112,6 +115,8 @@ def graph_levels(
         "source": "fp32",
         "vocoder": vocoder_precision,
     }
+    if is_quantized:
+        levels["lm_int8_cache"] = precision
     return MappingProxyType(levels)
 
 
@@ -179,7 +184,7 @@ COSYVOICE_300M_INSTRUCT = replace(
     modes=("built_in_voice", *_CLONING, "instruct"),
 )
 
-GRAPHS_VERSION = 3
+GRAPHS_VERSION = 4
 """What engines expect of the graphs of a bundle; older ones are converted anew."""
 
 SPECS = MappingProxyType(

@@ -19,6 +19,7 @@ from cosykit.config.values import (
     Fallback,
     Folder,
     HubSource,
+    KvCache,
     Line,
     LogFormat,
     LogLevel,
@@ -87,6 +88,10 @@ class RuntimeSettings(Section):
     )
     vocoder_precision: VocoderPrecision = Field(
         default="auto", description="Quantization level of the vocoder's graph"
+    )
+    kv_cache: KvCache = Field(
+        default="auto",
+        description="Type in which the language model remembers keys and values",
     )
     threads: int = Field(
         default=0,

@@ -12,6 +12,7 @@ from cosykit.audio.formats import SAMPLE_RATES
 Provider = Literal["auto", "cpu", "cuda", "tensorrt"]
 Precision = Literal["auto", "fp32", "fp16", "int8", "int4"]
 VocoderPrecision = Literal["auto", "fp32", "fp16", "int8"]
+KvCache = Literal["auto", "float", "int8"]
 HubSource = Literal["auto", "huggingface", "modelscope"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 Schedule = Literal["default", "upstream"]

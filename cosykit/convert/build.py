@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cosykit.convert.calibration import cache_scales
 from cosykit.convert.checkpoint import Tensor, read_checkpoint
 from cosykit.convert.dimensions import Dimensions, read_dimensions
 from cosykit.convert.graph import Graph, save_together
@@ -121,7 +122,8 @@ class _Work:
             folder.mkdir(parents=True, exist_ok=True)
             self._progress.begun(piece, 0.0)
             if piece.graphs:
-                builders = builders or _LOADERS[source](path, self._dimensions)
+                load = _LOADERS[source]
+                builders = builders or load(path, self._dimensions, self._target)
                 self._write_graphs(piece, builders)
             elif folder == target:
                 size = self._dimensions.lm.speaker
@@ -158,7 +160,7 @@ def _settled(folder: Path) -> Mapping[str, FileDigest]:
     return digests
 
 
-def _load_language_model(path: Path, sizes: Dimensions) -> Builders:
+def _load_language_model(path: Path, sizes: Dimensions, scratch: Path) -> Builders:
     model = language_model.LanguageModel(sizes.lm)
     _load(model, read_checkpoint(path), path.name)
     return {
@@ -167,10 +169,13 @@ def _load_language_model(path: Path, sizes: Dimensions) -> Builders:
         "lm_distances": lambda level: language_model.distances_graph(model, level),
         "lm_move": lambda level: language_model.move_graph(model, level),
         "lm": lambda level: language_model.decoder_graph(model, level),
+        "lm_int8_cache": lambda level: language_model.decoder_graph(
+            model, level, cache_scales(model, level, scratch)
+        ),
     }
 
 
-def _load_flow(path: Path, sizes: Dimensions) -> Builders:
+def _load_flow(path: Path, sizes: Dimensions, scratch: Path) -> Builders:
     model = flow.Flow(sizes.flow)
     _load(model, read_checkpoint(path), path.name)
     network, mels = model.decoder.estimator, sizes.flow.mels
@@ -186,7 +191,7 @@ def _load_flow(path: Path, sizes: Dimensions) -> Builders:
     }
 
 
-def _load_vocoder(path: Path, sizes: Dimensions) -> Builders:
+def _load_vocoder(path: Path, sizes: Dimensions, scratch: Path) -> Builders:
     model = vocoder.Vocoder(sizes.vocoder)
     _load(model, vocoder.vocoder_weights(read_checkpoint(path)), path.name)
     return {
@@ -196,7 +201,7 @@ def _load_vocoder(path: Path, sizes: Dimensions) -> Builders:
     }
 
 
-_LOADERS: Mapping[str, Callable[[Path, Dimensions], Builders]] = {
+_LOADERS: Mapping[str, Callable[[Path, Dimensions, Path], Builders]] = {
     "llm.pt": _load_language_model,
     "flow.pt": _load_flow,
     "hift.pt": _load_vocoder,

@@ -22,13 +22,14 @@ from cosykit.runtime.blocks import HOST, Block, Place
 from cosykit.runtime.cores import int8_saturates
 from cosykit.runtime.memory import is_shortage
 from cosykit.runtime.providers import ORT_NAMES, Provider
-from cosykit.runtime.wheel import import_runtime
+from cosykit.runtime.wheel import import_runtime, runtime_version
 
 Tensor = NDArray[np.generic]
 
 _DTYPES = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
+    "tensor(int8)": np.int8,
     "tensor(int64)": np.int64,
 }
 
@@ -247,7 +248,7 @@ def _session_options(runtime: ModuleType, settings: SessionSettings) -> object:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = settings.threads
     options.inter_op_num_threads = 1
-    spinning, value = _spinning(runtime.__version__)
+    spinning, value = _spinning()
     options.add_session_config_entry(spinning, value)
     if settings.shares:
         share_between_sessions(runtime)
@@ -264,15 +265,14 @@ def _session_options(runtime: ModuleType, settings: SessionSettings) -> object:
     return options
 
 
-def _spinning(version: str) -> tuple[str, str]:
+def _spinning() -> tuple[str, str]:
     """Say how threads wait for the next node.
 
     Those that spin without a limit tripled the time of a run on cores that had other
     work. 10 us take a ninth off a step of the language model at int8, a sixth at int4,
     and cost next to nothing on busy cores; 40 us bring no more there, and cost a fifth.
     """
-    major, minor = (int(number) for number in version.split(".")[:2])
-    if (major, minor) < (1, 26):
+    if runtime_version() < (1, 26):
         return "session.intra_op.allow_spinning", "0"
     return "session.intra_op.spin_duration_us", "10"
 

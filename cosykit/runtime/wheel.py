@@ -47,6 +47,16 @@ def check_wheels() -> None:
         )
 
 
+def runtime_version() -> tuple[int, int]:
+    """Give the first two numbers of ONNX Runtime's version.
+
+    Raises:
+        RuntimeSetupError: Both wheels are installed, or none, or the import fails.
+    """
+    major, minor = import_runtime().__version__.split(".")[:2]
+    return int(major), int(minor)
+
+
 def import_runtime() -> ModuleType:
     """Import onnxruntime with telemetry off.
 

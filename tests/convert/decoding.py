@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
+    CacheScales,
     LanguageModel,
     decoder_graph,
     distances_graph,
@@ -53,9 +54,11 @@ def sequences_of(
     session_of: SessionOf,
     capacity: int,
     precision: Precision = "fp32",
+    scales: CacheScales | None = None,
 ) -> Sequences:
+    """Make decoders, with a cache of int8 where there are scales."""
     rest: Precision = "int8" if precision == "int4" else precision
-    session = session_of(decoder_graph(model, precision))
+    session = session_of(decoder_graph(model, precision, scales))
     distances = session_of(distances_graph(model, rest))
     mover = None
     if session.place_of("keys_0") != HOST:

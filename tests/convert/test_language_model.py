@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,10 @@ from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
 )
+from cosykit.runtime.binding import BoundRun
+from cosykit.runtime.blocks import Block
+from cosykit.runtime.session import Session
+from cosykit.synthesis.lm import decoder as decoder_module
 from tests.convert.conftest import Run
 from tests.convert.decoding import (
     Encode,
@@ -26,6 +30,7 @@ CAPACITY = 64
 TOLERANCE = 1e-4
 
 Array = NDArray[Any]
+Memory = Mapping[str, Block | Array]
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +118,28 @@ def test_prefill_in_pieces_is_prefill_at_once(sequences: Sequences) -> None:
         found = decoder.extend(slot, piece)
     assert greatest_difference(found, recorded["logp"][0]) < TOLERANCE
     assert decoder.kept(slot).count == recorded["lm_input"].shape[1]
+
+
+def test_long_prompts_are_read_in_runs_of_some_frames(
+    model: LanguageModel, session_of: SessionOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, bound = [], Session.bound
+
+    def noting(self: Session, inputs: Memory, outputs: Memory) -> BoundRun:
+        if "embeddings" in inputs:
+            steps.append(inputs["embeddings"].shape[1])
+        return bound(self, inputs, outputs)
+
+    monkeypatch.setattr(Session, "bound", noting)
+    random = np.random.default_rng(0)
+    size = model.dimensions.decoder.inputs
+    prompt = random.standard_normal((300, size)).astype(np.float32)
+    in_runs = sequences_of(model, session_of, 512)(1).begin(prompt)[1]
+    assert steps == [128, 128, 44]
+    monkeypatch.setattr(decoder_module, "_READ_AT_ONCE", 1000)
+    at_once = sequences_of(model, session_of, 512)(1).begin(prompt)[1]
+    assert steps[3:] == [300]
+    assert greatest_difference(in_runs, at_once) < TOLERANCE
 
 
 def test_sequence_begun_with_kept_frames_is_one_read_whole(

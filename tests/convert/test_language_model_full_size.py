@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosykit.convert.calibration import cache_scales
 from cosykit.convert.dimensions import EncoderDimensions, LanguageModelDimensions
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import LanguageModel
@@ -80,3 +81,13 @@ def test_eight_bits_keep_log_probabilities(
     assert signal_to_error_db(int8, exact) > 30
     assert signal_to_error_db(centred(int8), centred(exact)) > 30
     assert signal_to_error_db(centred(int4), centred(exact)) > 12
+
+
+def test_an_int8_cache_keeps_log_probabilities(
+    model: LanguageModel, session_of: Callable[[Graph], Session], tmp_path: Path
+) -> None:
+    exact = scores(sequences_of(model, session_of, CAPACITY, "fp32"))
+    scales = cache_scales(model, "int8", tmp_path)
+    found = scores(sequences_of(model, session_of, CAPACITY, "int8", scales))
+    assert signal_to_error_db(found, exact) > 30
+    assert signal_to_error_db(centred(found), centred(exact)) > 30

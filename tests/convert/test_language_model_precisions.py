@@ -1,16 +1,18 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cosykit.convert.calibration import cache_scales
 from cosykit.convert.graph import Graph
 from cosykit.convert.models.language_model import (
     LanguageModel,
     embedding_graph,
 )
 from cosykit.convert.parity import signal_to_error_db
+from cosykit.runtime.kv_cache import KvCache
 from cosykit.spec import Precision
 from tests.convert.conftest import Run
 from tests.convert.decoding import Sequences, SessionOf, encoder_of, sequences_of
@@ -18,6 +20,12 @@ from tests.convert.recorded import recording
 
 # Least signal to error of log-probabilities, in dB, where their mean is no signal.
 LEAST: dict[Precision, float] = {"fp32": 100, "fp16": 55, "int8": 32, "int4": 16}
+KV_CACHES: dict[Precision, Sequence[KvCache]] = {
+    "fp32": ("float",),
+    "fp16": ("float",),
+    "int8": ("float", "int8"),
+    "int4": ("float", "int8"),
+}
 
 Array = NDArray[Any]
 
@@ -28,11 +36,27 @@ def precision(request: pytest.FixtureRequest) -> Precision:
     return chosen
 
 
+@pytest.fixture(
+    scope="module",
+    params=[(level, kind) for level, kinds in KV_CACHES.items() for kind in kinds],
+    ids="-".join,
+)
+def kind(request: pytest.FixtureRequest) -> tuple[Precision, KvCache]:
+    chosen: tuple[Precision, KvCache] = request.param
+    return chosen
+
+
 @pytest.fixture(scope="module")
 def sequences(
-    model: LanguageModel, session_of: SessionOf, precision: Precision
+    model: LanguageModel,
+    session_of: SessionOf,
+    kind: tuple[Precision, KvCache],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Sequences:
-    return sequences_of(model, session_of, 64, precision)
+    (precision, kv_cache), scales = kind, None
+    if kv_cache == "int8":
+        scales = cache_scales(model, precision, tmp_path_factory.mktemp("scratch"))
+    return sequences_of(model, session_of, 64, precision, scales)
 
 
 def centred(scores: Array) -> Array:
@@ -47,18 +71,21 @@ def embedded(model: LanguageModel, tokens: Array) -> Array:
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_log_probabilities_are_near_those_of_upstream(
-    model: LanguageModel, sequences: Sequences, precision: Precision, rows: int
+    model: LanguageModel,
+    sequences: Sequences,
+    kind: tuple[Precision, KvCache],
+    rows: int,
 ) -> None:
     recorded, decoder = recording("llm", "zero_shot"), sequences(rows)
     found = [decoder.begin(recorded["lm_input"][0])[1] for _ in range(rows)][:1]
     for forced in recorded["forced"][:-1]:
         found.append(decoder.step(embedded(model, np.full(rows, forced)))[-1])
     ratio = signal_to_error_db(centred(np.stack(found)), centred(recorded["logp"]))
-    assert ratio > LEAST[precision], ratio
+    assert ratio > LEAST[kind[0]], ratio
 
 
 def test_batch_is_near_what_its_sequences_give_alone(
-    model: LanguageModel, sequences: Sequences, precision: Precision
+    model: LanguageModel, sequences: Sequences, kind: tuple[Precision, KvCache]
 ) -> None:
     start = recording("llm", "zero_shot")["lm_input"][0]
     starts = [start[:length] for length in (3, 20, 11, 7, 30)]
@@ -70,7 +97,7 @@ def test_batch_is_near_what_its_sequences_give_alone(
     together = batch.step(frames)
     apart = [single.step(frames[n : n + 1])[0] for n, single in enumerate(singles)]
     ratio = signal_to_error_db(centred(together), centred(np.stack(apart)))
-    assert ratio > LEAST[precision], ratio
+    assert ratio > LEAST[kind[0]], ratio
 
 
 def test_text_is_encoded_nearly_as_upstream(

@@ -12,12 +12,14 @@ Source: cosyvoice/transformer/attention.py RelPositionMultiHeadedAttention,
 cosyvoice/transformer/embedding.py EspnetRelPositionalEncoding
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosykit.convert.graph import CONTRIB, Graph, Value
+from cosykit.convert.graph import CONTRIB, Attribute, Graph, Value
 from cosykit.convert.layers.basic import Linear
 from cosykit.convert.layers.product import LinearMap, joined, product
 from cosykit.convert.module import Module, Parameter
@@ -27,6 +29,13 @@ BLOCK = 64
 
 # Its exponential is 0, and it can be added to in float16.
 _HIDES = -30_000.0
+_INT8_CACHE: Mapping[str, Attribute] = MappingProxyType(
+    {
+        "kv_cache_bit_width": 8,
+        "k_quant_type": "PER_CHANNEL",
+        "v_quant_type": "PER_CHANNEL",
+    }
+)
 
 Floats = NDArray[np.float32]
 
@@ -40,11 +49,14 @@ class Cache:
         values: As keys.
         distances: p of the distances from 0, (blocks, heads, head size, BLOCK), already
             divided by the square root of the head size.
+        scales: What keys and values are multiples of, where they are int8; each
+            float32 (1, heads, 1, head size).
     """
 
     keys: Value
     values: Value
     distances: Value
+    scales: tuple[Value, Value] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +160,10 @@ class RelativeAttention(Module):
         self.linear_pos = Linear(size, size, bias=False)
         self._heads, self._head_size, self._size = heads, head_size, size
         self._scale = float(head_size**-0.5)
-        self._plan = {"num_heads": heads, "scale": self._scale}
+        self._plan: Mapping[str, Attribute] = {
+            "num_heads": heads,
+            "scale": self._scale,
+        }
 
     def over_all(self, x: Value, distances: Value) -> Value:
         """Attend from every frame to every other.
@@ -214,22 +229,14 @@ class RelativeAttention(Module):
     def _fused(
         self, made: Value, bias: Value, cache: Cache, reach: Reach
     ) -> tuple[Value, Cache]:
+        inputs = [made, None, None, cache.keys, cache.values, reach.last, reach.total]
+        inputs += [None, None, None, bias]
+        attributes: dict[str, Attribute] = {**self._plan, "kv_num_heads": self._heads}
+        if cache.scales:
+            inputs += [None, *cache.scales]
+            attributes |= _INT8_CACHE
         attended, keys, values = made.graph.ops(
-            "GroupQueryAttention",
-            3,
-            made,
-            None,
-            None,
-            cache.keys,
-            cache.values,
-            reach.last,
-            reach.total,
-            None,
-            None,
-            None,
-            bias,
-            attributes={**self._plan, "kv_num_heads": self._heads},
-            domain=CONTRIB,
+            "GroupQueryAttention", 3, *inputs, attributes=attributes, domain=CONTRIB
         )
         return attended, replace(cache, keys=keys, values=values)
 

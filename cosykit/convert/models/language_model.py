@@ -4,6 +4,7 @@
     lm_embedding.onnx   speech tokens, speaker vectors -> what the model reads of them
     lm_distances.onnx   how far apart frames may be -> what attention adds for it
     lm.onnx             states and embeddings, step by step -> probabilities of tokens
+    lm_int8_cache.onnx  the same, with a cache of a quarter of the size
     lm_move.onnx        frames of one sequence -> the beginning of another
 
 A sequence is [start, speaker, states of the text, task, speech tokens ...]; start and
@@ -13,11 +14,13 @@ Source: cosyvoice/llm/llm.py TransformerLM
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from cosykit.convert.dimensions import EncoderDimensions, LanguageModelDimensions
-from cosykit.convert.graph import Dimension, Graph
+from cosykit.convert.graph import Dimension, Graph, Value
 from cosykit.convert.layers.basic import Embedding, Linear, unit_length
 from cosykit.convert.layers.encoder import ConformerEncoder, TransformerDecoder
 from cosykit.convert.layers.relative_attention import BLOCK, Cache, Past
@@ -148,8 +151,25 @@ def move_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     return graph
 
 
-def decoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
-    """Build lm.onnx.
+@dataclass(frozen=True, slots=True)
+class CacheScales:
+    """What the keys and values of an int8 cache are multiples of.
+
+    Attributes:
+        keys: float32 (layers, heads, head size).
+        values: As keys.
+    """
+
+    keys: NDArray[np.float32]
+    values: NDArray[np.float32]
+
+
+def decoder_graph(
+    model: LanguageModel,
+    precision: Precision = "fp32",
+    scales: CacheScales | None = None,
+) -> Graph:
+    """Build lm.onnx, or lm_int8_cache.onnx where there are scales.
 
     Several steps can be taken of one sequence, one step of several. The caches may be
     bound to the same memory as input and output; then they grow in place. Floats are
@@ -158,7 +178,8 @@ def decoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     Inputs:
         embeddings: float32 (batch, steps, size)
         lengths: int64 (batch), frames of each sequence in the cache
-        keys_N, values_N: floats (batch, heads, capacity, head size), of layer N
+        keys_N, values_N: floats, or int8, (batch, heads, capacity, head size), of
+            layer N
         distances_N: floats (blocks, heads, head size, 64), as lm_distances.onnx gives
             them, or its first blocks: at least as many distances as frames
     Outputs:
@@ -169,7 +190,8 @@ def decoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     sizes, graph = model.dimensions.decoder, Graph("lm", precision, granularity="block")
     x = graph.input("embeddings", np.float32, ("batch", "steps", sizes.inputs))
     lengths = graph.input("lengths", np.int64, ("batch",))
-    caches = _cache_inputs(graph, sizes)
+    kind: DTypeLike = np.int8 if scales else graph.floating
+    caches = _cache_inputs(graph, sizes, kind, scales)
     state, grown = model.llm(x.lowered(), lengths, caches)
     scores = model.llm_decoder(state.squeeze(1)).widened()
     graph.output(
@@ -180,21 +202,31 @@ def decoder_graph(model: LanguageModel, precision: Precision = "fp32") -> Graph:
     )
     shape = _cache_shape(sizes)
     for layer, cache in enumerate(grown):
-        graph.output(f"new_keys_{layer}", cache.keys, graph.floating, shape)
-        graph.output(f"new_values_{layer}", cache.values, graph.floating, shape)
+        graph.output(f"new_keys_{layer}", cache.keys, kind, shape)
+        graph.output(f"new_values_{layer}", cache.values, kind, shape)
     return graph
 
 
-def _cache_inputs(graph: Graph, sizes: EncoderDimensions) -> Sequence[Cache]:
-    kind, shape, table = graph.floating, _cache_shape(sizes), _distances_shape(sizes)
+def _cache_inputs(
+    graph: Graph, sizes: EncoderDimensions, kind: DTypeLike, scales: CacheScales | None
+) -> Sequence[Cache]:
+    shape, table = _cache_shape(sizes), _distances_shape(sizes)
     return [
         Cache(
             graph.input(f"keys_{layer}", kind, shape),
             graph.input(f"values_{layer}", kind, shape),
-            graph.input(f"distances_{layer}", kind, table),
+            graph.input(f"distances_{layer}", graph.floating, table),
+            _scales_of_layer(graph, scales, layer) if scales else None,
         )
         for layer in range(sizes.layers)
     ]
+
+
+def _scales_of_layer(
+    graph: Graph, scales: CacheScales, layer: int
+) -> tuple[Value, Value]:
+    keys, values = (of[layer][None, :, None] for of in (scales.keys, scales.values))
+    return graph.constant(keys), graph.constant(values)
 
 
 def _cache_shape(sizes: EncoderDimensions) -> Sequence[Dimension]:

@@ -6,6 +6,7 @@ from cosykit.config.schema import Settings
 from cosykit.errors import ModelLoadError
 from cosykit.hub.bundle import Bundle, read_bundle
 from cosykit.runtime.cores import usable_cores
+from cosykit.runtime.kv_cache import KvCache, choose_kv_cache
 from cosykit.runtime.precision import choose_level
 from cosykit.runtime.providers import choose_provider
 from cosykit.runtime.session import Session, SessionSettings, open_session
@@ -18,6 +19,7 @@ class Installed:
 
     Attributes:
         level: The precisions to run at.
+        kv_cache: The type in which the language model remembers.
         session: How to open its graphs.
         reason: Why this provider and these precisions.
     """
@@ -25,6 +27,7 @@ class Installed:
     bundle: Bundle
     facts: ModelFacts
     level: Level
+    kv_cache: KvCache
     session: SessionSettings
     reason: str
 
@@ -96,5 +99,10 @@ def find_installed(model: str, settings: Settings) -> Installed:
         shares=True,
         remedy=f"Run: cosykit install {model} --repair",
     )
+    kv_cache = choose_kv_cache(
+        runtime.kv_cache, choice.level.precision, provider.provider
+    )
     reason = f"{provider.provider}: {provider.reason}; {choice.level}: {choice.reason}"
-    return Installed(bundle, bundle.manifest.facts, choice.level, session, reason)
+    return Installed(
+        bundle, bundle.manifest.facts, choice.level, kv_cache, session, reason
+    )

@@ -1,7 +1,9 @@
 """Load an installed model of the CosyVoice family; the entry point `cosyvoice`."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import MappingProxyType
 
 from cosykit.config.schema import Settings
 from cosykit.engines.cosyvoice.checked_vocoder import CheckedVocoder
@@ -18,6 +20,7 @@ from cosykit.errors import CosykitError, ModelLoadError, PluginError
 from cosykit.plugins import load_plugin, misfit
 from cosykit.runtime.blocks import HOST
 from cosykit.runtime.huge_pages import gather_into_huge_pages
+from cosykit.runtime.kv_cache import KvCache
 from cosykit.runtime.memory import usable_memory_bytes
 from cosykit.seams import EngineInfo, Vocoder
 from cosykit.spec import ModelFacts
@@ -28,7 +31,7 @@ from cosykit.synthesis.lm.decoder import LanguageModel
 from cosykit.synthesis.text.pieces import TextPieces
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
 
-_FLOAT_BYTES = 4
+_NUMBER_BYTES: Mapping[KvCache, int] = MappingProxyType({"float": 4, "int8": 1})
 
 
 def open_engine(
@@ -125,6 +128,7 @@ def _digest_of(
     return digest(
         hashes_of(installed.bundle.manifest),
         installed.level,
+        installed.kv_cache,
         installed.session.provider,
         settings.engine.vocoder,
         settings.engine.schedule,
@@ -163,9 +167,10 @@ def _unfit(vocoder: str, problem: str) -> PluginError:
 
 def _language_model(installed: Installed, slots: int) -> LanguageModel:
     facts = installed.facts
-    _check_room(facts, slots)
+    _check_room(installed, slots)
     shape = CacheShape(facts.layers, facts.heads, facts.positions, facts.head_size)
-    session, mover = installed.open("lm"), None
+    is_int8 = installed.kv_cache == "int8"
+    session, mover = installed.open("lm_int8_cache" if is_int8 else "lm"), None
     if installed.session.provider == "cpu":
         # Before the others are opened: they gain next to nothing, and it takes a while.
         gather_into_huge_pages()
@@ -181,13 +186,14 @@ def _language_model(installed: Installed, slots: int) -> LanguageModel:
     )
 
 
-def _check_room(facts: ModelFacts, slots: int) -> None:
+def _check_room(installed: Installed, slots: int) -> None:
     """Refuse at once what would run out of memory later.
 
     Raises:
         ModelLoadError: The slots could not all be filled.
     """
-    frame_bytes = 2 * facts.layers * facts.heads * facts.head_size * _FLOAT_BYTES
+    facts, number_bytes = installed.facts, _NUMBER_BYTES[installed.kv_cache]
+    frame_bytes = 2 * facts.layers * facts.heads * facts.head_size * number_bytes
     needed_bytes = slots * facts.positions * frame_bytes
     there_bytes = usable_memory_bytes()
     if needed_bytes > there_bytes:
