@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from cosykit.runtime.wheel import runtime_version
+
+NEEDS_INT8_CACHES = pytest.mark.skipif(
+    runtime_version() < (1, 28), reason="this ONNX Runtime has no caches of int8"
+)
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "cosykit-tone"
 

@@ -8,6 +8,7 @@ from cosykit.convert.checkpoint import read_checkpoint
 from cosykit.convert.models.language_model import CacheScales, LanguageModel
 from cosykit.convert.module import load_weights
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
+from tests.conftest import NEEDS_INT8_CACHES
 from tests.convert.decoding import SessionOf, sequences_of
 from tests.convert.recorded import FOLDER, recording
 from tests.convert.tiny import tiny_dimensions
@@ -69,6 +70,7 @@ def test_channels_that_never_leave_zero_or_overflow_have_scales(
         assert (found > 0).all()
 
 
+@NEEDS_INT8_CACHES
 def test_what_goes_beyond_is_clipped(
     model: LanguageModel, session_of: SessionOf, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from cosykit.convert.models.language_model import LanguageModel
 from cosykit.convert.parity import signal_to_error_db
 from cosykit.runtime.session import Session
 from cosykit.spec import Precision
+from tests.conftest import NEEDS_INT8_CACHES
 from tests.convert.decoding import Sequences, sequences_of
 from tests.convert.tiny import saved_and_opened
 
@@ -83,6 +84,7 @@ def test_eight_bits_keep_log_probabilities(
     assert signal_to_error_db(centred(int4), centred(exact)) > 12
 
 
+@NEEDS_INT8_CACHES
 def test_an_int8_cache_keeps_log_probabilities(
     model: LanguageModel, session_of: Callable[[Graph], Session], tmp_path: Path
 ) -> None:

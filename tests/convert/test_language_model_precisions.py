@@ -14,17 +14,21 @@ from cosykit.convert.models.language_model import (
 from cosykit.convert.parity import signal_to_error_db
 from cosykit.runtime.kv_cache import KvCache
 from cosykit.spec import Precision
+from tests.conftest import NEEDS_INT8_CACHES
 from tests.convert.conftest import Run
 from tests.convert.decoding import Sequences, SessionOf, encoder_of, sequences_of
 from tests.convert.recorded import recording
 
 # Least signal to error of log-probabilities, in dB, where their mean is no signal.
 LEAST: dict[Precision, float] = {"fp32": 100, "fp16": 55, "int8": 32, "int4": 16}
-KV_CACHES: dict[Precision, Sequence[KvCache]] = {
-    "fp32": ("float",),
-    "fp16": ("float",),
-    "int8": ("float", "int8"),
-    "int4": ("float", "int8"),
+Marks = Sequence[pytest.MarkDecorator]
+FLOATS: dict[KvCache, Marks] = {"float": ()}
+BOTH: dict[KvCache, Marks] = {"float": (), "int8": (NEEDS_INT8_CACHES,)}
+KV_CACHES: dict[Precision, dict[KvCache, Marks]] = {
+    "fp32": FLOATS,
+    "fp16": FLOATS,
+    "int8": BOTH,
+    "int4": BOTH,
 }
 
 Array = NDArray[Any]
@@ -38,8 +42,11 @@ def precision(request: pytest.FixtureRequest) -> Precision:
 
 @pytest.fixture(
     scope="module",
-    params=[(level, kind) for level, kinds in KV_CACHES.items() for kind in kinds],
-    ids="-".join,
+    params=[
+        pytest.param((level, kind), id=f"{level}-{kind}", marks=marks)
+        for level, kinds in KV_CACHES.items()
+        for kind, marks in kinds.items()
+    ],
 )
 def kind(request: pytest.FixtureRequest) -> tuple[Precision, KvCache]:
     chosen: tuple[Precision, KvCache] = request.param

@@ -14,6 +14,7 @@ from cosykit.runtime import kv_cache as choosing
 from cosykit.runtime.session import Session
 from cosykit.spec import GraphName, Precision
 from cosykit.types import SpeechRequest
+from tests.conftest import NEEDS_INT8_CACHES
 
 TEXT = "今天天气很好。我们去公园，好吗？"
 
@@ -48,7 +49,11 @@ def samples(engine: CosyVoiceEngine) -> np.ndarray[tuple[int], np.dtype[np.float
 
 @pytest.mark.parametrize(
     ("kv_cache", "graph"),
-    [("auto", "lm_int8_cache"), ("int8", "lm_int8_cache"), ("float", "lm")],
+    [
+        pytest.param("auto", "lm_int8_cache", marks=NEEDS_INT8_CACHES),
+        pytest.param("int8", "lm_int8_cache", marks=NEEDS_INT8_CACHES),
+        ("float", "lm"),
+    ],
 )
 def test_one_graph_of_the_language_model_is_opened_and_speaks(
     settings: Settings, opened: list[GraphName], kv_cache: KvCache, graph: GraphName
@@ -70,6 +75,7 @@ def test_older_runtimes_open_the_graph_with_floats(
     assert "lm_int8_cache" not in opened
 
 
+@NEEDS_INT8_CACHES
 def test_speech_of_one_cache_is_not_taken_for_that_of_the_other(
     settings: Settings,
 ) -> None:
@@ -82,6 +88,7 @@ def test_speech_of_one_cache_is_not_taken_for_that_of_the_other(
     assert identities[0] != identities[1]
 
 
+@NEEDS_INT8_CACHES
 def test_int8_takes_a_quarter_of_the_room(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
