@@ -15,7 +15,7 @@ _ON_CPU: Sequence[Precision] = ("int8", "int4", "fp32", "fp16")
 _WITH_LITTLE_MEMORY: Sequence[Precision] = ("int4", "int8", "fp16", "fp32")
 _ON_GPU: Sequence[Precision] = ("fp16", "fp32", "int8", "int4")
 _VOCODER: Sequence[VocoderPrecision] = ("fp32", "fp16", "int8")
-# At int8 a running model takes 0.9 GB, and 1.1 with eight requests at once.
+# At int8 a running model takes 0.9 GB, and more with long recordings as prompts.
 _LITTLE_MEMORY_BYTES = 1_600_000_000
 
 
