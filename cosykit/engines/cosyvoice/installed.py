@@ -21,7 +21,7 @@ class Installed:
         level: The precisions to run at.
         kv_cache: The type in which the language model remembers.
         session: How to open its graphs.
-        reason: Why this provider and these precisions.
+        reason: Why this provider and these precisions, and which cache.
     """
 
     bundle: Bundle
@@ -102,7 +102,16 @@ def find_installed(model: str, settings: Settings) -> Installed:
     kv_cache = choose_kv_cache(
         runtime.kv_cache, choice.level.precision, provider.provider
     )
-    reason = f"{provider.provider}: {provider.reason}; {choice.level}: {choice.reason}"
+    reasons = (
+        f"{provider.provider}: {provider.reason}",
+        f"{choice.level}: {choice.reason}",
+        f"kv_cache {kv_cache}",
+    )
     return Installed(
-        bundle, bundle.manifest.facts, choice.level, kv_cache, session, reason
+        bundle,
+        bundle.manifest.facts,
+        choice.level,
+        kv_cache,
+        session,
+        reason="; ".join(reasons),
     )

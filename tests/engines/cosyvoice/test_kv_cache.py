@@ -60,6 +60,8 @@ def test_one_graph_of_the_language_model_is_opened_and_speaks(
 ) -> None:
     engine = open_engine(settings.model, with_cache(settings, kv_cache))
     assert {"lm", "lm_int8_cache"}.intersection(opened) == {graph}
+    kind = "float" if graph == "lm" else "int8"
+    assert engine.info.note.endswith(f"; kv_cache {kind}")
     first, again = samples(engine), samples(engine)
     engine.close()
     assert first.size
