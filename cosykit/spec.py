@@ -30,6 +30,10 @@ GraphName = Literal[
 ]
 
 
+QUANTIZED: tuple[Precision, ...] = ("int8", "int4")
+"""The precisions whose products are of integers."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """What a model is.
@@ -99,7 +103,7 @@ def graph_levels(
     What costs next to nothing stays at fp32, and so is shared by all precisions. Only
     quantized models have a language model with a cache of int8.
     """
-    is_quantized = precision in ("int8", "int4")
+    is_quantized = precision in QUANTIZED
     rest: Precision = "int8" if is_quantized else precision
     levels: dict[GraphName, Precision] = {
         "text_encoder": rest,

@@ -1,7 +1,8 @@
 """Find the scales of a cache of int8: how far keys and values go while a model speaks.
 
 Texts of all languages are read, and speech tokens chosen at random by what the model
-thinks likely, as in use. What later goes beyond twice as far as here is clipped.
+thinks likely, as in use. What later goes beyond twice as far as here is clipped. The
+engine's own loop (`synthesis/lm`) is not for the converter, which knows graphs only.
 """
 
 from collections.abc import Mapping, Sequence

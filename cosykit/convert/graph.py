@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from onnx import helper
 
 from cosykit.convert.weight_file import Tensor, WeightFile
-from cosykit.spec import Precision
+from cosykit.spec import QUANTIZED, Precision
 
 Attribute = int | float | str | Sequence[int] | Sequence[float]
 Weight = Tensor | Callable[[], Tensor]
@@ -197,7 +197,7 @@ class Graph:
     @property
     def is_quantized(self) -> bool:
         """Whether its products are of integers."""
-        return self.precision in ("int8", "int4")
+        return self.precision in QUANTIZED
 
     def input(self, name: str, dtype: DTypeLike, shape: Sequence[Dimension]) -> Value:
         """Declare an input."""

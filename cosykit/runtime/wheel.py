@@ -5,6 +5,7 @@ last wins file by file and CUDA is lost without a word.
 """
 
 import os
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
@@ -47,6 +48,7 @@ def check_wheels() -> None:
         )
 
 
+@cache
 def runtime_version() -> tuple[int, int]:
     """Give the first two numbers of ONNX Runtime's version.
 

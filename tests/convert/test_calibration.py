@@ -4,24 +4,14 @@ import numpy as np
 import pytest
 
 from cosykit.convert.calibration import TEXTS, cache_scales
-from cosykit.convert.checkpoint import read_checkpoint
 from cosykit.convert.models.language_model import CacheScales, LanguageModel
-from cosykit.convert.module import load_weights
 from cosykit.synthesis.text.whisper.tokenizer import WhisperTokenizer
 from tests.conftest import NEEDS_INT8_CACHES
 from tests.convert.decoding import SessionOf, sequences_of
-from tests.convert.recorded import FOLDER, recording
-from tests.convert.tiny import tiny_dimensions
+from tests.convert.recorded import recording
+from tests.convert.tiny import new_language_model
 
 LEVELS = 127
-
-
-@pytest.fixture
-def own_model() -> LanguageModel:
-    """A model that a test may change."""
-    model = LanguageModel(tiny_dimensions().lm)
-    load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
-    return model
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -45,7 +35,8 @@ def test_other_speech_stays_within_what_was_found(
     assert np.median(furthest / (found * LEVELS)) > 0.25
 
 
-def test_scales_follow_the_weights(own_model: LanguageModel, tmp_path: Path) -> None:
+def test_scales_follow_the_weights(tmp_path: Path) -> None:
+    own_model = new_language_model()
     before = cache_scales(own_model, "int8", tmp_path)
     last = own_model.llm.encoders[-1].self_attn.linear_v
     assert last.bias is not None
@@ -57,8 +48,9 @@ def test_scales_follow_the_weights(own_model: LanguageModel, tmp_path: Path) -> 
 
 
 def test_channels_that_never_leave_zero_or_overflow_have_scales(
-    own_model: LanguageModel, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
+    own_model = new_language_model()
     attention = own_model.llm.encoders[0].self_attn
     for layer, content in ((attention.linear_k, 0.0), (attention.linear_v, 6e4)):
         assert layer.bias is not None

@@ -21,6 +21,11 @@ def tiny_dimensions() -> Dimensions:
 
 @cache
 def tiny_language_model() -> LanguageModel:
+    return new_language_model()
+
+
+def new_language_model() -> LanguageModel:
+    """Load one that may be changed."""
     model = LanguageModel(tiny_dimensions().lm)
     load_weights(model, read_checkpoint(FOLDER / "llm.pt"), "llm.pt")
     return model
